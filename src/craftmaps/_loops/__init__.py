@@ -1,0 +1,6 @@
+"""The only compiled code: serial, `nogil` Numba loops over NumPy arrays.
+
+They are called loops because "kernel" means k(x, y) in this library. A loop draws no
+randomness, allocates no result and calls only loops of its own file, because Numba's cache
+does not notice a changed callee in another one.
+"""

@@ -1,0 +1,263 @@
+"""Compact random feature maps: project up, then down (Algorithm 2 of the paper)."""
+
+import math
+from numbers import Integral
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
+from sklearn.base import clone
+from sklearn.random_projection import BaseRandomProjection, GaussianRandomProjection
+from sklearn.utils import check_scalar
+
+from craftmaps.feature_map import KernelMap
+from craftmaps.kernels import Polynomial
+from craftmaps.maclaurin import RandomMaclaurin
+from craftmaps.moments import EstimateMoments, random_projection_variance, subsampled_hadamard_variance
+from craftmaps.parallel import blas_threads
+from craftmaps.projection import SubsampledHadamard
+from craftmaps.randomness import child_seed, seed_of
+from craftmaps.sampling import sample_halves
+from craftmaps.tensor_sketch import TensorSketch
+from craftmaps.tiles import frozen, map_rows, next_power_of_two
+
+_BLOCK_BYTES = 2**24
+
+
+class CraftMap(KernelMap):
+    r"""Estimate a dot-product kernel with a compact random feature map.
+
+    An up-projection :math:`Z: R^d \to R^D` estimates the kernel well but wastefully; a
+    Johnson-Lindenstrauss down-projection :math:`G: R^D \to R^E` keeps its inner products in
+    fewer numbers. At equal output width E the error is below that of the up-map alone.
+    With Hadamard transforms for both a row costs :math:`O(D \log d)` a factor and
+    :math:`O(D \log E)`, and the D numbers of a row are never all there at once.
+
+    Parameters
+    ----------
+    kernel : Polynomial, Exponential or MaclaurinSeries, default=Polynomial()
+    n_components : int, default=1024
+        Output width E.
+    up : {"maclaurin", "tensorsketch"} or transformer, default="maclaurin"
+        The up-projection. "maclaurin" means `RandomMaclaurin` with complex weights and optimal
+        degrees; where it lowers the predicted error, its exact constant and linear columns are
+        spared from the down-projection. A transformer is cloned and its output projected down
+        whole; if it is a map of this library, its own kernel and `n_components` count.
+    up_components : int or None, default=None
+        Width D of the up-projection that a name stands for; None means 8 * n_components, as
+        in the paper's tables.
+    down : {"hadamard", "gaussian"} or random projection, default="hadamard"
+        The down-projection: a `SubsampledHadamard`, a Gaussian matrix, or any of scikit-learn's
+        random projections, cloned and set to `n_components`.
+    random_state : int, RandomState instance or None, default=None
+        Where the seed comes from. Transformers without a `random_state` of their own get one.
+
+    Attributes
+    ----------
+    seed_ : int
+        All that is needed to draw the map again, beside what the up-map learned in `fit`.
+    up_ : transformer
+        The fitted up-projection.
+    down_ : transformer
+        The fitted down-projection.
+    n_kept_ : int
+        Columns of the up-projection, its last ones, that are kept as they are.
+
+    References
+    ----------
+    R. Hamid, Y. Xiao, A. Gittens, D. DeCoste, "Compact random feature maps", 2014.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from sklearn.preprocessing import normalize
+    >>> from craftmaps import CraftMap, Polynomial
+    >>> X = normalize(load_digits().data)
+    >>> CraftMap(Polynomial(degree=7), n_components=256, random_state=0).fit_transform(X).shape
+    (1797, 256)
+    """
+
+    def __init__(
+        self,
+        kernel=Polynomial(),  # noqa: B008 - a kernel is never changed in place, see KernelMap
+        n_components=1024,
+        *,
+        up="maclaurin",
+        up_components=None,
+        down="hadamard",
+        random_state=None,
+    ):
+        self.kernel = kernel
+        self.n_components = n_components
+        self.up = up
+        self.up_components = up_components
+        self.down = down
+        self.random_state = random_state
+
+    def fit(self, X: ArrayLike, y: Any = None) -> Self:
+        """Fit the up-projection and draw the down-projection for its width."""
+        X = self._validated(X)
+        self._checked_kernel()
+        check_scalar(self.n_components, "n_components", Integral, min_val=1)
+        if self.up_components is not None:
+            check_scalar(self.up_components, "up_components", Integral, min_val=1)
+        self.seed_ = seed_of(self.random_state)
+        self.up_ = self._make_up().fit(X)
+        self.n_kept_ = self._choose_kept(X)
+        # One row shows the width and the type of whatever the up-map gives.
+        example = self.up_.transform(X[:1])
+        example = example[:, : example.shape[1] - self.n_kept_]
+        self.down_ = self._make_down(self.n_kept_)
+        if isinstance(self.down_, SubsampledHadamard):
+            # Columns of the up-maps are exchangeable enough to keep their places, which
+            # lets the fused loop work on one chunk of them at a time.
+            self.down_.n_features_in_ = example.shape[1]
+            self.down_._draw(example.shape[1], shuffle=False)
+        else:
+            self.down_.fit(example)
+        return self
+
+    def _make_up(self) -> Any:
+        """Return the up-projection, not yet fitted."""
+        seed = child_seed(self.seed_, "up")
+        width = self.up_components or 8 * int(self.n_components)
+        if isinstance(self.up, str):
+            if self.up == "maclaurin":
+                return RandomMaclaurin(self.kernel, width, complex_weights=True, random_state=seed)
+            if self.up == "tensorsketch":
+                return TensorSketch(self.kernel, width, random_state=seed)
+        elif hasattr(self.up, "fit") and hasattr(self.up, "transform"):
+            return _seeded_clone(self.up, seed)
+        raise ValueError(f"up must be 'maclaurin', 'tensorsketch' or a transformer, got {self.up!r}.")
+
+    def _choose_kept(self, X: Any) -> int:
+        """Choose how many exact columns to spare from the down-projection: none, the constant, or all.
+
+        A kept column is exact in the result too, and its energy does not add to the error of
+        the others, but it takes one of their places.
+        """
+        if self.up != "maclaurin":
+            return 0  # a given up-map goes through the down-projection whole
+        shares, n_components = self.up_.shares_, int(self.n_components)
+        if not shares.counts.any():
+            return 0
+        left, right = sample_halves(X, self.seed_)
+        errors = {}
+        for n_kept in {0, shares.n_constant, shares.n_constant + shares.n_linear}:
+            if n_components - n_kept >= 1:
+                up = self.up_._estimate_moments(left, right, n_kept)
+                order = next_power_of_two(max(self.up_.n_components - n_kept, n_components - n_kept))
+                moments = (up.lengths, up.mean**2 + up.variance, up.fourth)
+                errors[n_kept] = float(np.mean(_down_variance(self.down, *moments, n_components - n_kept, order)))
+        return min(errors, key=lambda n_kept: errors[n_kept])
+
+    def _make_down(self, n_kept: int) -> Any:
+        """Return the down-projection, not yet fitted, for all but the columns that are kept."""
+        seed = child_seed(self.seed_, "down")
+        n_components = int(self.n_components) - n_kept
+        if isinstance(self.down, str):
+            if self.down == "hadamard":
+                return SubsampledHadamard(n_components, random_state=seed)
+            if self.down == "gaussian":
+                return GaussianRandomProjection(n_components, random_state=seed % 2**32)
+        elif isinstance(self.down, (SubsampledHadamard, BaseRandomProjection)):
+            small = isinstance(self.down, BaseRandomProjection)  # those take 32-bit seeds only
+            return _seeded_clone(self.down, seed % 2**32 if small else seed).set_params(n_components=n_components)
+        raise ValueError(
+            f"down must be 'hadamard', 'gaussian' or a random projection of scikit-learn, got {self.down!r}."
+        )
+
+    @property
+    def _is_fused(self) -> bool:
+        """Whether one loop does both projections."""
+        maclaurin = isinstance(self.up_, RandomMaclaurin) and self.up_.projection == "hadamard"
+        return maclaurin and isinstance(self.down_, SubsampledHadamard)
+
+    def _transform_rows(self, X: Any) -> NDArray[np.floating]:
+        """Map rows that are known to be good."""
+        return self._transform_fused(X) if self._is_fused else self._transform_in_blocks(X)
+
+    def _transform_fused(self, X: Any) -> NDArray[np.floating]:
+        """Run the up- and the down-projection in one loop."""
+        from craftmaps._loops import hadamard, lanes
+
+        draw, weights, order = self.up_._loop_arguments(X.dtype)
+        down = self.down_._subsample()
+        # The signs and the scale of the down-projection ride on the weights of the up-features.
+        weights = weights.copy()
+        weights[: self.down_.signs_.size] *= (self.down_.signs_ * self.down_._scale).astype(X.dtype)
+        weights = frozen(weights)
+        chunk = 1 << down.log2_chunk
+
+        def loop(tiles: NDArray, out: NDArray, line: tuple[int, ...]) -> None:
+            z, factor, total = (
+                lanes.aligned_empty(numbers * len(line), X.dtype)
+                for numbers in (chunk + 2 * order, 2 * order, down.residues.size)
+            )
+            hadamard.craft_rows(tiles, draw, weights, self.n_kept_, down, z, factor, total, out, line)
+
+        return map_rows(X, self._n_features_out, loop, width=order, **self.up_._loading(X.dtype))
+
+    def _transform_in_blocks(self, X: Any) -> NDArray[np.floating]:
+        """Run one projection after the other, on so few rows that no large array comes up."""
+        out = np.empty((X.shape[0], self._n_features_out), X.dtype)
+        n_down = self.down_.n_features_in_
+        block = max(16, _BLOCK_BYTES // (8 * n_down))
+        with blas_threads():
+            for start in range(0, X.shape[0], block):
+                Z = _apply(self.up_, X[start : start + block], X.dtype)
+                projected = _apply(self.down_, Z[:, :n_down], X.dtype)
+                end = projected.shape[1]
+                out[start : start + block, :end] = projected.toarray() if issparse(projected) else projected
+                out[start : start + block, end:] = Z[:, n_down:] if self.n_kept_ else 0
+        return out
+
+    def _estimate_moments(self, X: Any, Y: Any = None) -> EstimateMoments:
+        """Return the moments of the estimate at all pairs of rows."""
+        if not hasattr(self.up_, "_estimate_moments"):
+            raise TypeError(f"The error of a map over a {type(self.up_).__name__} cannot be predicted.")
+        up = self.up_._estimate_moments(X, Y)
+        inner = self.up_._estimate_moments(X, Y, self.n_kept_) if self.n_kept_ else up
+        added = _down_variance(
+            self.down_,
+            inner.lengths,
+            inner.mean**2 + inner.variance,
+            inner.fourth,
+            int(self.n_components) - self.n_kept_,
+            getattr(self.down_, "order_", 0),
+        )
+        return up._replace(variance=up.variance + added)
+
+    def _operations(self, density: float) -> float:
+        """Count the arithmetic of a row: the up-projection and the down-projection."""
+        n_down = self.down_.n_features_in_
+        if isinstance(self.down_, SubsampledHadamard):
+            return self.up_._operations(density) + n_down * (math.log2(next_power_of_two(self.n_components)) + 2)
+        return self.up_._operations(density) + 2.0 * n_down * int(self.n_components)
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.n_components)
+
+
+def _seeded_clone(transformer: Any, seed: int) -> Any:
+    """Clone a transformer; if it has a free `random_state`, set it."""
+    copy = clone(transformer)
+    if "random_state" in copy.get_params() and copy.get_params()["random_state"] is None:
+        copy.set_params(random_state=seed)
+    return copy
+
+
+def _apply(transformer: Any, X: Any, dtype: np.dtype) -> Any:
+    """Transform rows that are known to be good, in the precision asked for."""
+    rows = getattr(transformer, "_transform_rows", transformer.transform)(X)
+    return rows.astype(dtype, copy=False)
+
+
+def _down_variance(down: Any, N: NDArray, S: NDArray, Q: NDArray, n_components: int, order: int) -> NDArray[np.float64]:
+    """Return the variance that a down-projection adds, from the moments of its input."""
+    if isinstance(down, SubsampledHadamard) or down == "hadamard":
+        return subsampled_hadamard_variance(N, S, Q, n_components, order)
+    density = getattr(down, "density_", None)
+    return random_projection_variance(N, S, Q, n_components, density)

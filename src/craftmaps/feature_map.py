@@ -1,0 +1,67 @@
+"""What all maps have in common: how they meet scikit-learn."""
+
+from abc import abstractmethod
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from craftmaps.kernels import DotProductKernel
+
+
+class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """A transformer of dense or CSR rows that keeps single and double precision."""
+
+    def transform(self, X: ArrayLike) -> NDArray[np.floating]:
+        """Map the rows of X; the result keeps the precision of X."""
+        check_is_fitted(self)
+        return self._transform_rows(self._validated(X, reset=False))
+
+    @abstractmethod
+    def _transform_rows(self, X: Any) -> NDArray[np.floating]:
+        """Map rows that are known to be good."""
+
+    @property
+    @abstractmethod
+    def _n_features_out(self) -> int:
+        """Width of the result."""
+
+    def _validated(self, X: ArrayLike, reset: bool = True) -> Any:
+        """Return X as float32 or float64 rows, dense or CSR; with `reset` its width is learned."""
+        return validate_data(self, X, dtype=(np.float64, np.float32), accept_sparse="csr", reset=reset)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+class KernelMap(FeatureMap):
+    """A map whose inner products estimate its `kernel`."""
+
+    kernel: Any
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; one such as `kernel__degree` is set on a copy, as others may hold the kernel."""
+        if "kernel" not in params and any(name.startswith("kernel__") for name in params):
+            self.kernel = clone(self.kernel)
+        return super().set_params(**params)
+
+    def _checked_kernel(self) -> DotProductKernel:
+        """Return the kernel if it is one of this library's and its parameters are good."""
+        if not isinstance(self.kernel, DotProductKernel):
+            raise TypeError(
+                "kernel must be a Polynomial, Exponential or MaclaurinSeries, "
+                f"got {type(self.kernel).__name__} {self.kernel!r}."
+            )
+        self.kernel.check()
+        return self.kernel
+
+
+def check_choice(name: str, value: Any, choices: tuple) -> None:
+    """Refuse a value that is none of the choices."""
+    if not any(value is choice or (isinstance(choice, str) and value == choice) for choice in choices):
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}.")

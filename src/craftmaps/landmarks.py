@@ -1,0 +1,156 @@
+"""Landmark features (the Nystrom method): kernel values against rows of the data."""
+
+import warnings
+from numbers import Integral
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import linalg
+from scipy.sparse import issparse, vstack
+from sklearn.utils import check_scalar
+from sklearn.utils.extmath import safe_sparse_dot
+
+from craftmaps.feature_map import KernelMap, check_choice
+from craftmaps.kernels import Polynomial
+from craftmaps.moments import EstimateMoments
+from craftmaps.parallel import blas_threads
+from craftmaps.randomness import seed_of
+from craftmaps.sampling import bottom_rows
+
+_BLOCK_BYTES = 2**23
+
+
+class LandmarkMap(KernelMap):
+    r"""Map a row to its kernel values against landmarks drawn from the data.
+
+    With E landmarks and their kernel matrix P, features are :math:`k(x, L) P^{-1/2}`, whose
+    inner products are the best approximation of the kernel in the span of the landmarks. Without
+    whitening they are :math:`k(x, L)` itself: a row then costs one product with the landmarks
+    instead of two, and a ridge solver must use `penalty_` in place of the identity.
+
+    Landmarks are the E different rows with the smallest content hash: a uniform draw
+    that depends neither on the order of the rows nor on how they are cut into blocks.
+
+    Parameters
+    ----------
+    kernel : Polynomial, Exponential or MaclaurinSeries, default=Polynomial()
+    n_components : int, default=1024
+        Number of landmarks E. If the data has fewer different rows, all of them are taken.
+    whiten : bool, default=True
+        Whether inner products of features should approximate the kernel.
+    random_state : int, RandomState instance or None, default=None
+        Where the seed of the hash comes from.
+
+    Attributes
+    ----------
+    seed_ : int
+    landmarks_ : ndarray or CSR matrix of shape (n_landmarks, n_features_in_)
+        In the precision of the data.
+    penalty_ : ndarray of shape (n_landmarks, n_landmarks), dtype float64
+        Kernel matrix of the landmarks; the identity if features are whitened.
+    whitening_ : ndarray of shape (n_landmarks, n_landmarks)
+        Inverse square root of the kernel matrix, if `whiten`.
+
+    References
+    ----------
+    C. Williams and M. Seeger, "Using the Nystrom method to speed up kernel machines", 2001.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from craftmaps import LandmarkMap, Polynomial
+    >>> X = np.random.default_rng(0).normal(size=(50, 3))
+    >>> Z = LandmarkMap(Polynomial(degree=2), n_components=20, random_state=0).fit_transform(X)
+    >>> bool(np.allclose(Z @ Z.T, Polynomial(degree=2)(X)))
+    True
+    """
+
+    def __init__(self, kernel=Polynomial(), n_components=1024, *, whiten=True, random_state=None):  # noqa: B008
+        self.kernel = kernel
+        self.n_components = n_components
+        self.whiten = whiten
+        self.random_state = random_state
+
+    def fit(self, X: ArrayLike, y: None = None) -> Self:
+        """Draw landmarks from the rows of X."""
+        X = self._validated(X)
+        self._check_parameters()
+        self.seed_ = seed_of(self.random_state)
+        self._settle(X)
+        if self.landmarks_.shape[0] < self.n_components:
+            warnings.warn(
+                f"n_components={self.n_components} landmarks were asked for, but X has only "
+                f"{self.landmarks_.shape[0]} different rows; all of them are taken.",
+                stacklevel=2,
+            )
+        return self
+
+    def partial_fit(self, X: ArrayLike, y: None = None) -> Self:
+        """Draw landmarks from these rows and the earlier ones; the cuts between blocks do not matter."""
+        first = not hasattr(self, "landmarks_")
+        X = self._validated(X, reset=first)
+        self._check_parameters()
+        if first:
+            self.seed_ = seed_of(self.random_state)
+        else:
+            both = (self.landmarks_, X)
+            X = vstack(both, format="csr") if issparse(X) or issparse(self.landmarks_) else np.concatenate(both)
+        self._settle(X)
+        return self
+
+    def _check_parameters(self) -> None:
+        """Refuse parameters that cannot work."""
+        self._checked_kernel()
+        check_scalar(self.n_components, "n_components", Integral, min_val=1)
+        check_choice("whiten", self.whiten, (True, False))
+
+    def _settle(self, X: Any) -> None:
+        """Take the landmarks from X and factor their kernel matrix."""
+        self.landmarks_ = X[bottom_rows(X, int(self.n_components), self.seed_)]
+        K = self.kernel(self.landmarks_.astype(np.float64))
+        if not self.whiten:
+            self.penalty_ = K
+            return
+        self.penalty_ = np.eye(K.shape[0])
+        with blas_threads():
+            values, vectors = linalg.eigh(K, overwrite_a=True)
+        # What float rounding left of the null space carries nothing and would be blown up.
+        keep = values > values[-1] * K.shape[0] * np.finfo(X.dtype).eps
+        vectors = vectors[:, keep]
+        self.whitening_ = ((vectors / np.sqrt(values[keep])) @ vectors.T).astype(X.dtype)
+
+    def _transform_rows(self, X: Any) -> NDArray[np.floating]:
+        """Map rows that are known to be good, a block at a time."""
+        out = np.empty((X.shape[0], self._n_features_out), X.dtype)
+        landmarks = self.landmarks_.astype(X.dtype, copy=False).T
+        whitening = self.whitening_.astype(X.dtype, copy=False) if self.whiten else None
+        block = max(16, _BLOCK_BYTES // (X.dtype.itemsize * self._n_features_out))
+        with blas_threads():
+            for start in range(0, X.shape[0], block):
+                dots = safe_sparse_dot(X[start : start + block], landmarks, dense_output=True)
+                values = self.kernel.of_dot_products(dots)
+                if whitening is None:
+                    out[start : start + block] = values
+                else:
+                    np.matmul(values, whitening, out=out[start : start + block])
+        return out
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.landmarks_.shape[0]
+
+    def _estimate_moments(self, X: Any, Y: Any = None) -> EstimateMoments:
+        """Return the estimate itself: once the landmarks are drawn, nothing is random any more."""
+        Z = self.transform(X)
+        W = Z if Y is None else self.transform(Y)
+        if not self.whiten:
+            Z = Z @ linalg.pinvh(self.penalty_)
+        mean = (Z @ W.T).astype(np.float64)
+        lengths = np.einsum("ij,ij->i", Z, Z)[:, None] * np.einsum("ij,ij->i", W, W)[None, :]
+        return EstimateMoments(mean, np.zeros_like(mean), lengths, Z**2 @ (W**2).T)
+
+    def _operations(self, density: float) -> float:
+        """Count the arithmetic of a row: one product with the landmarks, one with the whitening."""
+        E = int(self.n_components)
+        return 2.0 * self.n_features_in_ * density * E + (2.0 * E * E if self.whiten else 0.0) + 8 * E

@@ -1,0 +1,265 @@
+"""Random Maclaurin features, the up-projection of Kar and Karnick and of the paper."""
+
+import math
+from numbers import Integral
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
+from sklearn.utils import check_scalar
+from sklearn.utils.extmath import row_norms, safe_sparse_dot
+
+from craftmaps.degrees import RULES, DegreeShares, group_counts, share_out
+from craftmaps.feature_map import KernelMap, check_choice
+from craftmaps.kernels import Polynomial
+from craftmaps.moments import EstimateMoments, pairs_of
+from craftmaps.parallel import blas_threads
+from craftmaps.randomness import permutations, seed_of, signs
+from craftmaps.sampling import sample_halves
+from craftmaps.tiles import frozen, map_rows, next_power_of_two
+
+_DENSE_BLOCK_BYTES = 2**23
+
+
+class RandomMaclaurin(KernelMap):
+    r"""Estimate a dot-product kernel by random products of projections.
+
+    A feature of degree n is :math:`\sqrt{a_n / D_n} \prod_{j \le n} w_j^T x` with random signs
+    :math:`w_j`, where :math:`a_n` is the Maclaurin coefficient of the kernel and :math:`D_n` the
+    number of features of that degree. Inner products of the features are unbiased estimates of
+    the kernel. The cost is :math:`O(D \log d)` a factor with Hadamard projections and
+    :math:`O(D d)` with dense ones.
+
+    Parameters
+    ----------
+    kernel : Polynomial, Exponential or MaclaurinSeries, default=Polynomial()
+    n_components : int, default=1024
+        Output width D. Any width works, also one below the number of features.
+    projection : {"hadamard", "rademacher"}, default="hadamard"
+        Signs from randomised Hadamard blocks, or independent ones (dense, the reference). A
+        factor draws its rows from blocks of its own, with own signs and own permutation: two
+        factors of a feature that shared a block would bias the estimate.
+    degrees : {"optimal", "proportional", "geometric"}, default="optimal"
+        How features are shared out to the degrees. "geometric" is the paper's sampling,
+        P[N = n] = 2^-(n+1), which wastes features above the degree of the kernel;
+        "proportional" gives shares like the coefficients; "optimal" shares that minimise the
+        variance over a sample of the rows given to `fit`.
+    exact_low_degrees : bool or "auto", default="auto"
+        Keep the constant and the linear term exactly, in 1 and d columns (the H0/1 heuristic).
+        "auto" does it where it lowers the variance.
+    complex_weights : bool, default=False
+        Draw weights from {1, -1, i, -i} and use real and imaginary parts as features
+        (complex-to-real). Lower variance at the same width and cost.
+    random_state : int, RandomState instance or None, default=None
+        Where the seed comes from.
+
+    Attributes
+    ----------
+    seed_ : int
+        With `degree_counts_` and `scale_`, all that is needed to draw the map again.
+    degree_counts_ : ndarray of shape (n_degrees,), dtype int64
+        Random features of each degree; a complex one is two columns.
+    n_exact_ : int
+        Columns that hold the constant and the linear term exactly.
+    scale_ : float
+        Power of two by which rows are multiplied so that they are about of unit length.
+
+    References
+    ----------
+    P. Kar and H. Karnick, "Random feature maps for dot product kernels", 2012.
+    J. Wacker, M. Kanagawa, M. Filippone, "Improved random features for dot product kernels", 2022.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from craftmaps import Polynomial, RandomMaclaurin
+    >>> X = np.eye(4)
+    >>> Z = RandomMaclaurin(Polynomial(degree=2), n_components=256, random_state=0).fit_transform(X)
+    >>> Z.shape
+    (4, 256)
+    """
+
+    def __init__(
+        self,
+        kernel=Polynomial(),  # noqa: B008 - a kernel is never changed in place, see KernelMap
+        n_components=1024,
+        *,
+        projection="hadamard",
+        degrees="optimal",
+        exact_low_degrees="auto",
+        complex_weights=False,
+        random_state=None,
+    ):
+        self.kernel = kernel
+        self.n_components = n_components
+        self.projection = projection
+        self.degrees = degrees
+        self.exact_low_degrees = exact_low_degrees
+        self.complex_weights = complex_weights
+        self.random_state = random_state
+
+    def fit(self, X: ArrayLike, y: None = None) -> Self:
+        """Share the features out to the degrees and draw their signs."""
+        self._share(self._validated(X))
+        self._draw()
+        return self
+
+    def _share(self, X: Any) -> None:
+        """Check the parameters and share the features out to the degrees."""
+        kernel = self._checked_kernel()
+        check_scalar(self.n_components, "n_components", Integral, min_val=1)
+        check_choice("projection", self.projection, ("hadamard", "rademacher"))
+        check_choice("degrees", self.degrees, RULES)
+        check_choice("exact_low_degrees", self.exact_low_degrees, ("auto", True, False))
+        check_choice("complex_weights", self.complex_weights, (True, False))
+        self.seed_ = seed_of(self.random_state)
+        squared_lengths = row_norms(X, squared=True).astype(np.float64)
+        self.scale_ = _power_of_two_scale(squared_lengths)
+        self.shares_ = share_out(
+            _scaled_coefficients(kernel, float(squared_lengths.max()), self.scale_),
+            pairs_of(*sample_halves(X, self.seed_), self.scale_),
+            int(self.n_components),
+            rule=self.degrees,
+            exact=self.exact_low_degrees,
+            n_features=X.shape[1],
+            order=self._block_order,
+            complex_weights=self.complex_weights,
+            seed=self.seed_,
+        )
+
+    def _draw(self) -> None:
+        """Draw signs and permutations for the shares."""
+        n_parts = 2 if self.complex_weights else 1
+        shares = self.shares_
+        self.degree_counts_ = shares.counts
+        self.n_exact_ = shares.n_linear + shares.n_constant
+        groups = group_counts(shares.counts, self._block_order)
+        # used[b]: features of the block's group that have a factor in it, highest degree first.
+        used = [int(group[j:].sum()) for group in groups for j in range(1, group.size) if group[j:].any()]
+        first = np.cumsum([0] + [np.flatnonzero(group)[-1] for group in groups if group[1:].any()])
+        if self._block_order is None:
+            width, n_rows = self.n_features_in_, sum(used)
+            block_signs = signs(self.seed_, "signs", (n_rows, n_parts, width))
+            rows = np.empty((0, 0), np.int32)
+        else:
+            block_signs = signs(self.seed_, "signs", (len(used), n_parts, self._block_order))
+            rows = permutations(self.seed_, "rows", len(used), self._block_order).astype(np.int32)
+        exact = (int(shares.counts[0]) + shares.n_unused, shares.n_linear, shares.n_constant)
+        self._drawn = (block_signs, rows, np.array(used, np.int64), first.astype(np.int64), *exact)
+        self._weights = _column_weights(shares, groups, n_parts)
+
+    @property
+    def _block_order(self) -> int | None:
+        """Order of the Hadamard matrix of a block; none if signs are independent."""
+        return next_power_of_two(self.n_features_in_) if self.projection == "hadamard" else None
+
+    def _transform_rows(self, X: Any) -> NDArray[np.floating]:
+        """Map rows that are known to be good."""
+        if self.projection == "rademacher":
+            return self._transform_dense(X)
+        from craftmaps._loops import hadamard, lanes
+
+        draw, weights, order = self._loop_arguments(X.dtype)
+
+        def loop(tiles: NDArray, out: NDArray, line: tuple[int, ...]) -> None:
+            z, factor = (lanes.aligned_empty(2 * order * len(line), X.dtype) for _ in range(2))
+            hadamard.maclaurin_rows(tiles, draw, weights, z, factor, out, line)
+
+        return map_rows(X, self._n_features_out, loop, width=order, **self._loading(X.dtype))
+
+    def _loop_arguments(self, dtype: np.dtype) -> tuple[Any, NDArray, int]:
+        """Return the draw and the column weights as the loops want them, and the block order."""
+        from craftmaps._loops.hadamard import MaclaurinDraw
+
+        draw = MaclaurinDraw(*(frozen(v) if isinstance(v, np.ndarray) else v for v in self._drawn))
+        return draw, frozen(self._weights.astype(dtype)), self._drawn[0].shape[2]
+
+    def _loading(self, dtype: np.dtype) -> dict[str, NDArray]:
+        """Say where input columns stand in a tile, and their factors."""
+        width = self.n_features_in_
+        return {"position": np.arange(width), "factor": np.full(width, self.scale_, dtype)}
+
+    def _transform_dense(self, X: Any) -> NDArray[np.floating]:
+        """Map rows by products with dense sign matrices."""
+        out = np.empty((X.shape[0], self._n_features_out), X.dtype)
+        dense_signs = self._drawn[0].astype(X.dtype)
+        block = max(1, _DENSE_BLOCK_BYTES // (X.dtype.itemsize * self._n_features_out))
+        with blas_threads():
+            for start in range(0, X.shape[0], block):
+                rows = X[start : start + block] * X.dtype.type(self.scale_)
+                self._write_dense_block(rows, dense_signs, out[start : start + block])
+        return out
+
+    def _write_dense_block(self, X: Any, dense_signs: NDArray, out: NDArray) -> None:
+        """Write the features of a block of scaled rows."""
+        _, _, used, _, n_loose, n_linear, _ = self._drawn
+        n_parts = dense_signs.shape[1]
+        n_features = int(used[0]) if used.size else 0
+        z = np.ones((X.shape[0], n_features), X.dtype if n_parts == 1 else np.result_type(X.dtype, np.complex64))
+        row = 0
+        for count in used:
+            parts = [safe_sparse_dot(X, dense_signs[row : row + count, p].T, dense_output=True) for p in range(n_parts)]
+            z[:, :count] *= parts[0] if n_parts == 1 else parts[0] + X.dtype.type(1) * parts[1] * np.complex64(1j)
+            row += count
+        if n_parts == 1:
+            out[:, :n_features] = z
+        else:
+            out[:, :n_features], out[:, n_features : 2 * n_features] = z.real, z.imag
+        end = n_parts * n_features
+        out[:, end:] = 1
+        if n_linear:
+            out[:, end + n_loose : end + n_loose + n_linear] = X.toarray() if issparse(X) else X
+        out *= self._weights.astype(X.dtype)
+
+    def _estimate_moments(self, X: Any, Y: Any = None, n_kept: int = 0) -> EstimateMoments:
+        """Return the moments of the estimate at all pairs of rows, without the last exact columns."""
+        shares = self.shares_.without_exact(n_kept)
+        return shares.estimate_moments(pairs_of(X, Y, self.scale_), self._block_order, self.complex_weights)
+
+    def _operations(self, density: float) -> float:
+        """Count the arithmetic of a row: a factor is a flip, a transform and a product."""
+        n_parts = 2 if self.complex_weights else 1
+        n_factors = n_parts * float(np.arange(self.shares_.counts.size) @ self.shares_.counts)
+        projection = 2.0 * self.n_features_in_ if self._block_order is None else math.log2(self._block_order) + 1
+        return n_factors * (projection + (3 if n_parts == 2 else 1)) + int(self.n_components)
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.n_components)
+
+
+def _power_of_two_scale(squared_lengths: NDArray[np.float64]) -> float:
+    """Return the power of two that brings the rows nearest to unit length on average."""
+    mean = float(squared_lengths.mean())
+    return 2.0 ** -round(math.log2(mean) / 2) if mean > 0 and math.isfinite(mean) else 1.0
+
+
+def _scaled_coefficients(kernel: Any, radius: float, scale: float) -> NDArray[np.float64]:
+    """Return the coefficients of the kernel as a function of scaled rows."""
+    coefficients = kernel.coefficients(radius=radius)
+    with np.errstate(over="ignore"):
+        scaled = coefficients * (scale**-2.0) ** np.arange(coefficients.size)
+        largest = np.polynomial.polynomial.polyval(radius * scale**2, scaled)
+    if not np.isfinite(largest**2):
+        raise ValueError(
+            f"The kernel overflows on the rows of X, whose squared length reaches {radius:.3g}: scale the rows first."
+        )
+    return scaled
+
+
+def _column_weights(shares: DegreeShares, groups: NDArray[np.int64], n_parts: int) -> NDArray[np.float64]:
+    """Return the factor of every column: groups, features of degree 0, unused columns, the exact part."""
+    pieces = []
+    degrees = np.arange(shares.counts.size)[::-1]
+    # A complex weight is drawn as (+-1 +-i), so every factor is too long by sqrt(2).
+    weights = np.sqrt(shares.weights) * (0.5 if n_parts == 2 else 1.0) ** (np.arange(shares.counts.size) / 2)
+    for group in groups:
+        feature_weights = np.repeat(weights[degrees[:-1]], group[degrees[:-1]])
+        pieces += [feature_weights] * n_parts
+    pieces.append(np.full(int(shares.counts[0]), math.sqrt(shares.weights[0])))
+    pieces.append(np.zeros(shares.n_unused))
+    if shares.n_linear:
+        pieces.append(np.full(shares.n_linear, math.sqrt(shares.coefficients[1])))
+    pieces.append(np.full(shares.n_constant, math.sqrt(shares.coefficients[0])))
+    return np.concatenate(pieces)

@@ -1,0 +1,109 @@
+"""Threads: the one place where rows are shared out.
+
+The loops are serial and release the interpreter lock; blocks of rows go to a pool of threads.
+BLAS has threads of its own, which follow the same number.
+"""
+
+import os
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import cache
+
+from threadpoolctl import ThreadpoolController
+
+_VARIABLE = "CRAFTMAPS_NUM_THREADS"
+_requested: ContextVar[int | None] = ContextVar("craftmaps_threads", default=None)
+_worker = threading.local()
+
+
+@contextmanager
+def threads(n: int) -> Iterator[None]:
+    """Use n threads inside the `with` block, for the loops of this library and for BLAS.
+
+    Examples
+    --------
+    >>> import craftmaps
+    >>> with craftmaps.threads(1):
+    ...     pass
+    """
+    if not isinstance(n, int) or isinstance(n, bool) or n < 1:
+        raise ValueError(f"n must be an integer of at least 1, got {n!r}.")
+    token = _requested.set(n)
+    try:
+        with _controller().limit(limits=n, user_api="blas"):
+            yield
+    finally:
+        _requested.reset(token)
+
+
+def n_threads() -> int:
+    """Return how many threads to use here: as requested, else as the environment says, else all cores."""
+    if getattr(_worker, "busy", False):
+        return 1
+    return _requested.get() or _from_environment() or _n_cores()
+
+
+@contextmanager
+def blas_threads() -> Iterator[None]:
+    """Hold BLAS to the number of threads that this library was told to use."""
+    if _requested.get() is not None or _from_environment() is None:
+        yield  # threads() has set the limit already, or there is none
+        return
+    with _controller().limit(limits=n_threads(), user_api="blas"):
+        yield
+
+
+def for_row_blocks(task: Callable[[int, int], None], n_rows: int, block_rows: int) -> None:
+    """Call task(start, stop) for consecutive blocks of rows, on as many threads as there are.
+
+    A short input is cut finer than `block_rows` so that every thread gets some, but in multiples
+    of 16 rows, the lanes of a tile.
+    """
+    n = n_threads()
+    share = -(-n_rows // (16 * n)) * 16
+    block_rows = max(16, min(block_rows, share))
+    bounds = [(start, min(start + block_rows, n_rows)) for start in range(0, n_rows, block_rows)]
+    if n == 1 or len(bounds) == 1:
+        for start, stop in bounds:
+            task(start, stop)
+        return
+    for future in [_pool(n, os.getpid()).submit(_as_worker, task, *block) for block in bounds]:
+        future.result()
+
+
+def _as_worker(task: Callable[[int, int], None], start: int, stop: int) -> None:
+    """Run a task so that nothing inside it asks for threads again."""
+    _worker.busy = True
+    task(start, stop)
+
+
+@cache
+def _pool(n: int, process: int) -> ThreadPoolExecutor:
+    """Return the pool of n threads of this process; a forked child gets its own."""
+    return ThreadPoolExecutor(n, thread_name_prefix="craftmaps")
+
+
+@cache
+def _controller() -> ThreadpoolController:
+    """Look once for the BLAS libraries that are loaded."""
+    return ThreadpoolController()
+
+
+def _n_cores() -> int:
+    """Return the number of cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _from_environment() -> int | None:
+    """Return the number that the environment variable gives, if any."""
+    value = os.environ.get(_VARIABLE)
+    if not value:
+        return None
+    if not value.isdecimal() or int(value) < 1:
+        raise ValueError(f"{_VARIABLE} must be an integer of at least 1, got {value!r}.")
+    return int(value)

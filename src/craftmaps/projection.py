@@ -1,0 +1,142 @@
+"""Down-projections: shorten feature vectors, keep their inner products.
+
+The second half of a compact map. A down-projection looks at the width of the training data and
+never at its values, so `fit` is cheap and a fitted one ships to workers.
+"""
+
+import math
+from numbers import Integral
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_scalar
+
+from craftmaps.feature_map import FeatureMap
+from craftmaps.moments import EstimateMoments, pairs_of, subsampled_hadamard_variance
+from craftmaps.randomness import integers, permutations, seed_of, signs
+from craftmaps.tiles import frozen, map_rows, next_power_of_two
+
+
+class SubsampledHadamard(FeatureMap):
+    r"""Project with a subsampled randomised Hadamard transform.
+
+    Maps :math:`x \in R^D` to :math:`E^{-1/2} S H_P \Delta x`: random signs :math:`\Delta`, the
+    Hadamard matrix of order P, the next power of two, and E of its rows. Inner products are
+    kept in expectation, with the variance
+
+    .. math:: \frac{N + S - 2Q}{E} \left(1 - \frac{E - 1}{P - 1}\right).
+
+    The rows are one for each of E residues modulo B, the power of two at or above E. With
+    the inputs in random order that gives the same variance as E rows at random, but a row
+    then needs only transforms of size B: the cost is :math:`O(P \log E)` instead of
+    :math:`O(P \log P)`, and the buffer is B long instead of P.
+
+    Parameters
+    ----------
+    n_components : int, default=64
+        Output width E. Above the input width the map is an isometry onto more coordinates.
+    random_state : int, RandomState instance or None, default=None
+        Where the seed comes from.
+
+    Attributes
+    ----------
+    seed_ : int
+        All that is needed to draw the map again.
+    order_ : int
+        P, the order of the Hadamard matrix.
+    signs_ : ndarray of shape (n_features_in_,), dtype int8
+        The diagonal of the sign matrix.
+    positions_ : ndarray of shape (n_features_in_,), dtype int64
+        Where each input stands among the P.
+    residues_ : ndarray of shape (n_components,), dtype int64
+        Which residues modulo B are kept.
+    quotients_ : ndarray of shape (n_components,), dtype int64
+        Row e of the projection is row quotients_[e] * B + residues_[e] of the matrix.
+
+    References
+    ----------
+    J. Tropp, "Improved analysis of the subsampled randomized Hadamard transform", 2011.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from craftmaps import SubsampledHadamard
+    >>> SubsampledHadamard(n_components=4, random_state=0).fit_transform(np.eye(3, 8)).shape
+    (3, 4)
+    """
+
+    def __init__(self, n_components=64, *, random_state=None):
+        self.n_components = n_components
+        self.random_state = random_state
+
+    def fit(self, X: ArrayLike, y: None = None) -> Self:
+        """Draw the signs and the rows for the width of X."""
+        X = self._validated(X)
+        check_scalar(self.n_components, "n_components", Integral, min_val=1)
+        return self._draw(X.shape[1], shuffle=True)
+
+    def _draw(self, width: int, shuffle: bool) -> Self:
+        """Draw the map for a width; without shuffling, inputs keep their places."""
+        self.seed_ = seed_of(self.random_state)
+        n_components = int(self.n_components)
+        self.order_ = next_power_of_two(max(width, n_components))
+        chunk = next_power_of_two(n_components)
+        self.signs_ = signs(self.seed_, "signs", (width,))
+        self.positions_ = np.arange(width)
+        if shuffle:
+            self.positions_ = permutations(self.seed_, "positions", 1, self.order_)[0, :width]
+        self.residues_ = np.sort(permutations(self.seed_, "residues", 1, chunk)[0, :n_components])
+        self.quotients_ = integers(self.seed_, "quotients", (n_components,), self.order_ // chunk)
+        return self
+
+    def _transform_rows(self, X: Any) -> NDArray[np.floating]:
+        """Project rows that are known to be good."""
+        from craftmaps._loops import hadamard, lanes
+
+        subsample = self._subsample()
+
+        def loop(tiles: NDArray, out: NDArray, line: tuple[int, ...]) -> None:
+            total = lanes.aligned_empty(self.residues_.size * len(line), X.dtype)
+            hadamard.subsampled_rows(tiles, subsample, total, out, line)
+
+        width = subsample.outer.shape[0] << subsample.log2_chunk
+        return map_rows(
+            X,
+            self.residues_.size,
+            loop,
+            width=width,
+            position=self.positions_,
+            factor=self.signs_ * self._scale,
+        )
+
+    @property
+    def _scale(self) -> float:
+        return 1 / math.sqrt(self.residues_.size)
+
+    def _subsample(self) -> Any:
+        """Return the kept rows as the loops want them."""
+        from craftmaps._loops.hadamard import Subsample
+
+        chunk = next_power_of_two(self.residues_.size)
+        n_chunks = -(-(int(self.positions_.max()) + 1) // chunk)
+        common = np.bitwise_count(np.arange(n_chunks)[:, None] & self.quotients_[None, :])
+        outer = (1 - 2 * (common & 1)).astype(np.int8)
+        return Subsample(frozen(outer), frozen(self.residues_), chunk.bit_length() - 1)
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.residues_.size
+
+    def _estimate_moments(self, X: Any, Y: Any = None) -> EstimateMoments:
+        """Return the moments of the estimate of x.y at all pairs of rows."""
+        pairs = pairs_of(X, Y)
+        return EstimateMoments(pairs.dot, self._added_variance(pairs.N, pairs.S, pairs.Q), pairs.N, pairs.Q)
+
+    def _added_variance(self, N: NDArray, S: NDArray, Q: NDArray) -> NDArray[np.float64]:
+        """Return the variance of projected inner products, from the moments of the input."""
+        return subsampled_hadamard_variance(N, S, Q, int(self.n_components), self.order_)
+
+    def _operations(self, density: float) -> float:
+        """Count the arithmetic of a row: transforms of chunks, and their sums."""
+        return self.order_ * (math.log2(next_power_of_two(self.n_components)) + 2.0)

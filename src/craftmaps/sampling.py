@@ -1,0 +1,50 @@
+"""A sample of rows that does not depend on their order: those with the smallest content hash.
+
+Keeping the rows with the smallest hashes (bottom-k) is mergeable: of two samples the smallest
+of both together are the sample of the whole. Equal rows have equal hashes and count once.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+
+from craftmaps.randomness import child_seed
+from craftmaps.tiles import csr_block, frozen
+
+_BLOCK_ROWS = 4096
+
+
+def row_hashes(X: Any, seed: int) -> NDArray[np.uint64]:
+    """Hash each row of X by its content; float32, float64, dense and CSR agree."""
+    from craftmaps._loops import row_hash
+
+    hashes = np.empty(X.shape[0], np.uint64)
+    key = np.uint64(child_seed(seed, "row hash"))
+    if issparse(X) and not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    for start in range(0, X.shape[0], _BLOCK_ROWS):
+        stop = min(start + _BLOCK_ROWS, X.shape[0])
+        if issparse(X):
+            data, indices, indptr = csr_block(X, start, stop)
+            bits = frozen(data.astype(np.float64).view(np.uint64))
+            row_hash.hash_csr(bits, indices, indptr, key, hashes[start:stop])
+        else:
+            bits = np.ascontiguousarray(X[start:stop], dtype=np.float64).view(np.uint64)
+            row_hash.hash_dense(frozen(bits), key, hashes[start:stop])
+    return hashes
+
+
+def bottom_rows(X: Any, size: int, seed: int) -> NDArray[np.int64]:
+    """Return the positions of `size` different rows with the smallest hashes, smallest first."""
+    _, first = np.unique(row_hashes(X, seed), return_index=True)
+    return first[:size]
+
+
+def sample_halves(X: Any, seed: int, size: int = 256) -> tuple[Any, Any]:
+    """Return two samples of different rows, so that in pairing them no row meets itself."""
+    sample = X[bottom_rows(X, size, seed)]
+    half = max(1, sample.shape[0] // 2)
+    return sample[:half], sample[-half:]
