@@ -5,14 +5,14 @@ from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.random_projection import BaseRandomProjection, GaussianRandomProjection
 from sklearn.utils import check_scalar
 
 from craftmaps.feature_map import KernelMap
-from craftmaps.kernels import Polynomial
+from craftmaps.kernels import Polynomial, Rows
 from craftmaps.maclaurin import RandomMaclaurin
 from craftmaps.moments import EstimateMoments, random_projection_variance, subsampled_hadamard_variance
 from craftmaps.parallel import blas_threads
@@ -95,7 +95,7 @@ class CraftMap(KernelMap):
         self.down = down
         self.random_state = random_state
 
-    def fit(self, X: ArrayLike, y: Any = None) -> Self:
+    def fit(self, X: Rows, y: Any = None) -> Self:
         """Fit the up-projection and draw the down-projection for its width."""
         X = self._validated(X)
         self._checked_kernel()

@@ -38,7 +38,7 @@ class DegreeShares:
         a[0] += self.coefficients[0] * self.n_constant
         if self.n_linear:
             a[1] += self.coefficients[1]
-        return np.polynomial.polynomial.polyval(dot, a)
+        return np.asarray(np.polynomial.polynomial.polyval(dot, a))
 
     def without_exact(self, n_kept: int) -> "DegreeShares":
         """Return the shares without the last n_kept exact columns: none, the constant, or all."""

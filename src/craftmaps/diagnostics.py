@@ -7,8 +7,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import linalg
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
+from craftmaps.kernels import Rows
 
-def kernel_error(Z: ArrayLike, K: ArrayLike) -> float:
+
+def kernel_error(Z: Rows, K: Rows) -> float:
     """Return the relative error |ZZ' - K| / |K| (Frobenius) of features against the exact kernel.
 
     Examples
@@ -24,7 +26,7 @@ def kernel_error(Z: ArrayLike, K: ArrayLike) -> float:
     return float(np.linalg.norm(Z @ Z.T - K) / np.linalg.norm(K))
 
 
-def log_scree(kernel_matrix: ArrayLike) -> NDArray[np.float64]:
+def log_scree(kernel_matrix: Rows) -> NDArray[np.float64]:
     """Return log10 of the eigenvalues of a kernel matrix, largest first (Figure 2a of the paper).
 
     Eigenvalues at or below rounding error are -inf: that part of the space is not there.
@@ -35,7 +37,7 @@ def log_scree(kernel_matrix: ArrayLike) -> NDArray[np.float64]:
     return _log(linalg.eigvalsh(K)[::-1])
 
 
-def feature_log_scree(Z: ArrayLike) -> NDArray[np.float64]:
+def feature_log_scree(Z: Rows) -> NDArray[np.float64]:
     """Return `log_scree` of ZZ' from the features, without squaring their rounding errors."""
     Z = check_array(Z, dtype=np.float64, input_name="Z")
     values = np.zeros(Z.shape[0])
@@ -58,7 +60,7 @@ class WeightHistogram(NamedTuple):
     weights: NDArray[np.float64]
 
 
-def weight_histogram(Z: ArrayLike, y: ArrayLike, alpha: float = 1e-3, bins: int = 101) -> WeightHistogram:
+def weight_histogram(Z: Rows, y: Rows, alpha: float = 1e-3, bins: int = 101) -> WeightHistogram:
     """Learn a linear two-class model on features and histogram its weights (Figures 2b and 2c).
 
     Weights are those of a ridge regression of +1 and -1 with penalty alpha * trace(Z'Z) / E, scaled

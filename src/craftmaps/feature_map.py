@@ -4,17 +4,19 @@ from abc import abstractmethod
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from craftmaps.kernels import DotProductKernel
+from craftmaps.kernels import DotProductKernel, Rows
 
 
 class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """A transformer of dense or CSR rows that keeps single and double precision."""
 
-    def transform(self, X: ArrayLike) -> NDArray[np.floating]:
+    n_features_in_: int
+
+    def transform(self, X: Rows) -> NDArray[np.floating]:
         """Map the rows of X; the result keeps the precision of X."""
         check_is_fitted(self)
         return self._transform_rows(self._validated(X, reset=False))
@@ -28,7 +30,7 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     def _n_features_out(self) -> int:
         """Width of the result."""
 
-    def _validated(self, X: ArrayLike, reset: bool = True) -> Any:
+    def _validated(self, X: Rows, reset: bool = True) -> Any:
         """Return X as float32 or float64 rows, dense or CSR; with `reset` its width is learned."""
         return validate_data(self, X, dtype=(np.float64, np.float32), accept_sparse="csr", reset=reset)
 

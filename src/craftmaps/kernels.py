@@ -8,27 +8,29 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from numbers import Integral, Real
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_array
 from sklearn.utils.extmath import safe_sparse_dot
+
+Rows: TypeAlias = Any
+"""Rows as users give them: an array, a list of lists, a data frame or a sparse matrix."""
 
 
 class DotProductKernel(BaseEstimator, ABC):
     """A kernel f(x.y); calling it gives the exact matrix."""
 
-    def __call__(self, X: ArrayLike, Y: ArrayLike | None = None) -> NDArray[np.floating]:
+    def __call__(self, X: Rows, Y: Rows | None = None) -> NDArray[np.floating]:
         """Return the matrix of k(x, y) for the rows x of X and y of Y, by default of X itself."""
         self.check()
         X = check_array(X, accept_sparse="csr", dtype=(np.float64, np.float32), input_name="X")
-        if Y is not None:
-            Y = check_array(Y, accept_sparse="csr", dtype=X.dtype, input_name="Y")
-            if X.shape[1] != Y.shape[1]:
-                raise ValueError(f"Y has {Y.shape[1]} features, expected {X.shape[1]} as X has.")
-        return self.of_dot_products(safe_sparse_dot(X, (X if Y is None else Y).T, dense_output=True))
+        other = X if Y is None else check_array(Y, accept_sparse="csr", dtype=X.dtype, input_name="Y")
+        if X.shape[1] != other.shape[1]:
+            raise ValueError(f"Y has {other.shape[1]} features, expected {X.shape[1]} as X has.")
+        return self.of_dot_products(safe_sparse_dot(X, other.T, dense_output=True))
 
     @abstractmethod
     def of_dot_products(self, t: NDArray[np.floating]) -> NDArray[np.floating]:

@@ -5,14 +5,14 @@ from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy import linalg
 from scipy.sparse import issparse, vstack
 from sklearn.utils import check_scalar
 from sklearn.utils.extmath import safe_sparse_dot
 
 from craftmaps.feature_map import KernelMap, check_choice
-from craftmaps.kernels import Polynomial
+from craftmaps.kernels import Polynomial, Rows
 from craftmaps.moments import EstimateMoments
 from craftmaps.parallel import blas_threads
 from craftmaps.randomness import seed_of
@@ -72,7 +72,7 @@ class LandmarkMap(KernelMap):
         self.whiten = whiten
         self.random_state = random_state
 
-    def fit(self, X: ArrayLike, y: None = None) -> Self:
+    def fit(self, X: Rows, y: None = None) -> Self:
         """Draw landmarks from the rows of X."""
         X = self._validated(X)
         self._check_parameters()
@@ -86,7 +86,7 @@ class LandmarkMap(KernelMap):
             )
         return self
 
-    def partial_fit(self, X: ArrayLike, y: None = None) -> Self:
+    def partial_fit(self, X: Rows, y: None = None) -> Self:
         """Draw landmarks from these rows and the earlier ones; the cuts between blocks do not matter."""
         first = not hasattr(self, "landmarks_")
         X = self._validated(X, reset=first)

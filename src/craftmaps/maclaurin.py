@@ -5,14 +5,14 @@ from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.utils import check_scalar
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
 from craftmaps.degrees import RULES, DegreeShares, group_counts, share_out
 from craftmaps.feature_map import KernelMap, check_choice
-from craftmaps.kernels import Polynomial
+from craftmaps.kernels import Polynomial, Rows
 from craftmaps.moments import EstimateMoments, pairs_of
 from craftmaps.parallel import blas_threads
 from craftmaps.randomness import permutations, seed_of, signs
@@ -99,7 +99,7 @@ class RandomMaclaurin(KernelMap):
         self.complex_weights = complex_weights
         self.random_state = random_state
 
-    def fit(self, X: ArrayLike, y: None = None) -> Self:
+    def fit(self, X: Rows, y: None = None) -> Self:
         """Share the features out to the degrees and draw their signs."""
         self._share(self._validated(X))
         self._draw()
@@ -196,11 +196,11 @@ class RandomMaclaurin(KernelMap):
         _, _, used, _, n_loose, n_linear, _ = self._drawn
         n_parts = dense_signs.shape[1]
         n_features = int(used[0]) if used.size else 0
-        z = np.ones((X.shape[0], n_features), X.dtype if n_parts == 1 else np.result_type(X.dtype, np.complex64))
+        z: Any = np.ones((X.shape[0], n_features), X.dtype if n_parts == 1 else np.result_type(X.dtype, np.complex64))
         row = 0
         for count in used:
             parts = [safe_sparse_dot(X, dense_signs[row : row + count, p].T, dense_output=True) for p in range(n_parts)]
-            z[:, :count] *= parts[0] if n_parts == 1 else parts[0] + X.dtype.type(1) * parts[1] * np.complex64(1j)
+            z[:, :count] *= parts[0] if n_parts == 1 else parts[0] + 1j * parts[1]
             row += count
         if n_parts == 1:
             out[:, :n_features] = z

@@ -5,7 +5,7 @@ from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy import linalg
 from scipy.sparse import issparse
 from sklearn.utils import check_scalar
@@ -13,6 +13,7 @@ from sklearn.utils.extmath import row_norms
 from sklearn.utils.validation import check_is_fitted
 
 from craftmaps.feature_map import FeatureMap, check_choice
+from craftmaps.kernels import Rows
 from craftmaps.parallel import blas_threads
 
 _BLOCK_BYTES = 2**24
@@ -64,12 +65,12 @@ class CovarianceMetric(FeatureMap):
         self.center = center
         self.normalize = normalize
 
-    def fit(self, X: ArrayLike, y: None = None) -> Self:
+    def fit(self, X: Rows, y: None = None) -> Self:
         """Learn the axes from the rows of X alone."""
         self.n_rows_seen_ = 0
         return self.partial_fit(X)
 
-    def partial_fit(self, X: ArrayLike, y: None = None) -> Self:
+    def partial_fit(self, X: Rows, y: None = None) -> Self:
         """Learn the axes from the rows of X and all earlier ones."""
         first = getattr(self, "n_rows_seen_", 0) == 0
         X = self._validated(X, reset=first)

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
-from craftmaps.kernels import whole_power
+from craftmaps.kernels import Rows, whole_power
 
 Matrix = NDArray[np.float64]
 
@@ -65,15 +65,15 @@ class EstimateMoments(NamedTuple):
     fourth: Matrix  # mean of sum_i z_i(x)^2 z_i(y)^2
 
 
-def pairs_of(X: ArrayLike, Y: ArrayLike | None = None, scale: float = 1.0, constant: float = 0.0) -> Pairs:
+def pairs_of(X: Rows, Y: Rows | None = None, scale: float = 1.0, constant: float = 0.0) -> Pairs:
     """Compute dot products, lengths and Q of the rows of X and Y, each scaled and with a constant appended."""
-    X = X.astype(np.float64) * scale  # type: ignore[union-attr]
-    Y = X if Y is None else Y.astype(np.float64) * scale  # type: ignore[union-attr]
+    X = X.astype(np.float64) * scale
+    other = X if Y is None else Y.astype(np.float64) * scale
     return Pairs(
-        dot=safe_sparse_dot(X, Y.T, dense_output=True) + constant**2,
+        dot=safe_sparse_dot(X, other.T, dense_output=True) + constant**2,
         left=row_norms(X, squared=True)[:, None] + constant**2,
-        right=row_norms(Y, squared=True)[None, :] + constant**2,
-        Q=safe_sparse_dot(_squared(X), _squared(Y).T, dense_output=True) + constant**4,
+        right=row_norms(other, squared=True)[None, :] + constant**2,
+        Q=safe_sparse_dot(_squared(X), _squared(other).T, dense_output=True) + constant**4,
     )
 
 
@@ -94,7 +94,7 @@ def of_lengths(pairs: Pairs) -> Pairing:
 
 def _power(base: Matrix, degree: int) -> Matrix:
     """Return base^degree without NumPy's slow general power."""
-    return whole_power(base.copy(), degree)
+    return np.asarray(whole_power(base.copy(), degree), dtype=np.float64)
 
 
 def one_feature(pairing: Pairing, degree: int, complex_weights: bool = False) -> Matrix:

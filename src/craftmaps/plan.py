@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 from sklearn.utils import check_array
 
@@ -19,10 +18,11 @@ from craftmaps.bounds import (
     up_factor,
 )
 from craftmaps.craft import CraftMap
-from craftmaps.kernels import DotProductKernel, Polynomial
+from craftmaps.kernels import DotProductKernel, Polynomial, Rows
 from craftmaps.landmarks import LandmarkMap
 from craftmaps.maclaurin import RandomMaclaurin
 from craftmaps.prediction import predicted_error
+from craftmaps.randomness import seed_of
 from craftmaps.sampling import bottom_rows, sample_halves
 from craftmaps.tensor_sketch import TensorSketch
 from craftmaps.tiles import next_power_of_two
@@ -93,7 +93,7 @@ class Plan(Sequence[Choice]):
 
 
 def plan(
-    X: ArrayLike,
+    X: Rows,
     kernel: DotProductKernel,
     target_error: float | None = None,
     seconds: float | None = None,
@@ -136,7 +136,7 @@ def plan(
     """
     X = check_array(X, accept_sparse="csr", dtype=(np.float64, np.float32), input_name="X")
     _check_goal(target_error, seconds, n_rows)
-    n_rows = X.shape[0] if n_rows is None else int(n_rows)
+    n_total = X.shape[0] if n_rows is None else int(n_rows)
     rows = bottom_rows(X, _SAMPLE_ROWS + 4 * _WIDEST_LANDMARKS, random_state)
     sample, rest = X[rows[:_SAMPLE_ROWS]], X[rows[_SAMPLE_ROWS:]]
     left, right = sample_halves(sample, random_state)
@@ -150,14 +150,14 @@ def plan(
         if type(candidate) not in rates:
             rates[type(candidate)] = _rate(kernel, type(candidate), sample, random_state)
         E = candidate.n_components
-        total = n_rows * (cost / rates[type(candidate)] + E * (E + 1.0) / _gram_rate(rates))
+        total = n_total * (cost / rates[type(candidate)] + E * (E + 1.0) / _gram_rate(rates))
         within = error <= target_error if target_error is not None else total <= seconds  # type: ignore[operator]
         choices.append(Choice(_unfitted(candidate), error, cost, E * X.dtype.itemsize, total, bool(within)))
     by_time, by_error = (lambda c: c.seconds), (lambda c: c.predicted_error)
     first, then = (by_time, by_error) if target_error is not None else (by_error, by_time)
     goal = f"error <= {target_error:g}" if target_error is not None else f"seconds <= {seconds:g}"
     good = sorted((c for c in choices if c.within), key=first)
-    return Plan(good + sorted((c for c in choices if not c.within), key=then), n_rows, goal)
+    return Plan(good + sorted((c for c in choices if not c.within), key=then), n_total, goal)
 
 
 def _candidates(kernel: Any, n_landmarks: int, seed: int) -> Iterator[Any]:
@@ -184,12 +184,12 @@ def _fit_shape(candidate: Any, X: Any) -> None:
     elif isinstance(candidate, TensorSketch):
         candidate._checked_kernel()
     elif isinstance(candidate, CraftMap):
-        candidate.seed_ = candidate.random_state
+        candidate.seed_ = seed_of(candidate.random_state)
         candidate.up_ = candidate._make_up()
         _fit_shape(candidate.up_, X)
         candidate.n_kept_ = candidate._choose_kept(X)
         candidate.down_ = candidate._make_down(candidate.n_kept_)
-        candidate.down_.n_features_in_ = candidate.up_components - candidate.n_kept_
+        candidate.down_.n_features_in_ = candidate.up_.n_components - candidate.n_kept_
         candidate.down_.order_ = next_power_of_two(max(candidate.down_.n_features_in_, candidate.down_.n_components))
 
 
@@ -215,10 +215,10 @@ def _gram_rate(rates: dict[type, float]) -> float:
     """Measure the rate of float32 matrix products, once for a plan."""
     if np.ndarray not in rates:
         square = np.ones((768, 768), np.float32)
-        square @ square
+        np.matmul(square, square)
         started = time.perf_counter()
         for _ in range(5):
-            square @ square
+            np.matmul(square, square)
         rates[np.ndarray] = 5 * 2.0 * 768**3 / (time.perf_counter() - started)
     return rates[np.ndarray]
 

@@ -3,15 +3,14 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.utils import check_array
 
 from craftmaps.craft import CraftMap
-from craftmaps.kernels import Polynomial
+from craftmaps.kernels import Polynomial, Rows
 from craftmaps.projection import SubsampledHadamard
 
 
-def predicted_error(feature_map: Any, X: ArrayLike, Y: ArrayLike | None = None) -> float:
+def predicted_error(feature_map: Any, X: Rows, Y: Rows | None = None) -> float:
     """Predict the relative kernel error |ZZ' - K| / |K| (Frobenius) of a fitted map on the rows of X.
 
     The root of the mean squared error over the draws of the map. For a `LandmarkMap`, which is

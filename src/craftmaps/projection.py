@@ -9,10 +9,11 @@ from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.utils import check_scalar
 
 from craftmaps.feature_map import FeatureMap
+from craftmaps.kernels import Rows
 from craftmaps.moments import EstimateMoments, pairs_of, subsampled_hadamard_variance
 from craftmaps.randomness import integers, permutations, seed_of, signs
 from craftmaps.tiles import frozen, map_rows, next_power_of_two
@@ -70,7 +71,7 @@ class SubsampledHadamard(FeatureMap):
         self.n_components = n_components
         self.random_state = random_state
 
-    def fit(self, X: ArrayLike, y: None = None) -> Self:
+    def fit(self, X: Rows, y: None = None) -> Self:
         """Draw the signs and the rows for the width of X."""
         X = self._validated(X)
         check_scalar(self.n_components, "n_components", Integral, min_val=1)

@@ -55,7 +55,7 @@ def integers(seed: int, purpose: str, shape: tuple[int, ...], bound: int) -> NDA
 
 def uniforms(seed: int, purpose: str, n: int) -> NDArray[np.float64]:
     """Draw numbers in [0, 1) with 53 bits."""
-    return (raw_words(seed, purpose, n) >> np.uint64(11)) * 2.0**-53
+    return (raw_words(seed, purpose, n) >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
 
 def _fnv1a(text: str) -> int:

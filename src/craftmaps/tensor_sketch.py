@@ -5,13 +5,13 @@ from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy import fft
 from scipy.sparse import issparse
 from sklearn.utils import check_scalar
 
 from craftmaps.feature_map import KernelMap
-from craftmaps.kernels import Polynomial
+from craftmaps.kernels import Polynomial, Rows
 from craftmaps.moments import EstimateMoments, of_estimate, of_lengths, pairs_of, tensor_sketch_covariance
 from craftmaps.parallel import for_row_blocks
 from craftmaps.randomness import integers, seed_of, signs
@@ -60,7 +60,7 @@ class TensorSketch(KernelMap):
         self.n_components = n_components
         self.random_state = random_state
 
-    def fit(self, X: ArrayLike, y: None = None) -> Self:
+    def fit(self, X: Rows, y: None = None) -> Self:
         """Draw buckets and signs for the width of X."""
         X = self._validated(X)
         kernel = self._checked_kernel()
@@ -93,8 +93,8 @@ class TensorSketch(KernelMap):
         """Multiply the spectra of the sketches of some rows and transform back."""
         from craftmaps._loops import count_sketch
 
-        rows = csr_block(X, start, stop) if issparse(X) else (frozen(np.ascontiguousarray(X[start:stop])),)
-        sketch = count_sketch.sketch_csr if issparse(X) else count_sketch.sketch_dense
+        rows: tuple = csr_block(X, start, stop) if issparse(X) else (frozen(np.ascontiguousarray(X[start:stop])),)
+        sketch: Any = count_sketch.sketch_csr if issparse(X) else count_sketch.sketch_dense
         constant = X.dtype.type(self._constant)
         spectrum = None
         for buckets, factor in zip(self.buckets_, hash_signs, strict=True):
