@@ -14,7 +14,7 @@ from sklearn.utils import check_scalar
 from craftmaps.feature_map import KernelMap
 from craftmaps.kernels import Polynomial, Rows
 from craftmaps.maclaurin import RandomMaclaurin
-from craftmaps.moments import EstimateMoments, random_projection_variance, subsampled_hadamard_variance
+from craftmaps.moments import EstimateMoments, chunked_hadamard_variance, random_projection_variance
 from craftmaps.parallel import blas_threads
 from craftmaps.projection import SubsampledHadamard
 from craftmaps.randomness import child_seed, seed_of
@@ -143,13 +143,11 @@ class CraftMap(KernelMap):
         if not shares.counts.any():
             return 0
         left, right = sample_halves(X, self.seed_)
-        errors = {}
-        for n_kept in {0, shares.n_constant, shares.n_constant + shares.n_linear}:
-            if n_components - n_kept >= 1:
-                up = self.up_._estimate_moments(left, right, n_kept)
-                order = next_power_of_two(max(self.up_.n_components - n_kept, n_components - n_kept))
-                moments = (up.lengths, up.mean**2 + up.variance, up.fourth)
-                errors[n_kept] = float(np.mean(_down_variance(self.down, *moments, n_components - n_kept, order)))
+        errors = {
+            n_kept: float(np.mean(self._added_variance(left, right, n_kept)))
+            for n_kept in {0, shares.n_constant, shares.n_constant + shares.n_linear}
+            if n_kept < n_components
+        }
         return min(errors, key=lambda n_kept: errors[n_kept])
 
     def _make_down(self, n_kept: int) -> Any:
@@ -218,16 +216,24 @@ class CraftMap(KernelMap):
         if not hasattr(self.up_, "_estimate_moments"):
             raise TypeError(f"The error of a map over a {type(self.up_).__name__} cannot be predicted.")
         up = self.up_._estimate_moments(X, Y)
-        inner = self.up_._estimate_moments(X, Y, self.n_kept_) if self.n_kept_ else up
-        added = _down_variance(
-            self.down_,
-            inner.lengths,
-            inner.mean**2 + inner.variance,
-            inner.fourth,
-            int(self.n_components) - self.n_kept_,
-            getattr(self.down_, "order_", 0),
-        )
-        return up._replace(variance=up.variance + added)
+        return up._replace(variance=up.variance + self._added_variance(X, Y, self.n_kept_))
+
+    def _added_variance(self, X: Any, Y: Any, n_kept: int) -> NDArray[np.float64]:
+        """Return the variance that the down-projection adds if it spares the last n_kept columns."""
+        is_maclaurin = isinstance(self.up_, RandomMaclaurin)
+        up = self.up_._estimate_moments(X, Y, n_kept) if is_maclaurin else self.up_._estimate_moments(X, Y)
+        N, S, Q = up.lengths, up.mean**2 + up.variance, up.fourth
+        E, D = int(self.n_components) - n_kept, int(self.up_.n_components) - n_kept
+        if not (isinstance(self.down, SubsampledHadamard) or self.down == "hadamard"):
+            density = getattr(getattr(self, "down_", None), "density_", None)
+            return random_projection_variance(N, S, Q, E, density)
+        chunk = next_power_of_two(E)
+        if is_maclaurin:
+            sums = self.up_._chunk_sums(X, Y, n_kept, chunk)
+        else:
+            n_chunks = -(-D // chunk)
+            sums = (N / n_chunks, S / n_chunks)
+        return chunked_hadamard_variance(N, S, Q, sums, E, next_power_of_two(max(D, E)), chunk)
 
     def _operations(self, density: float) -> float:
         """Count the arithmetic of a row: the up-projection and the down-projection."""
@@ -253,11 +259,3 @@ def _apply(transformer: Any, X: Any, dtype: np.dtype) -> Any:
     """Transform rows that are known to be good, in the precision asked for."""
     rows = getattr(transformer, "_transform_rows", transformer.transform)(X)
     return rows.astype(dtype, copy=False)
-
-
-def _down_variance(down: Any, N: NDArray, S: NDArray, Q: NDArray, n_components: int, order: int) -> NDArray[np.float64]:
-    """Return the variance that a down-projection adds, from the moments of its input."""
-    if isinstance(down, SubsampledHadamard) or down == "hadamard":
-        return subsampled_hadamard_variance(N, S, Q, n_components, order)
-    density = getattr(down, "density_", None)
-    return random_projection_variance(N, S, Q, n_components, density)

@@ -5,61 +5,16 @@ features, or it shares a pool in which every feature draws its degree; either wa
 is unbiased, for as few as one feature. Low degrees may also be kept exactly.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from craftmaps import moments
-from craftmaps.moments import EstimateMoments, Pairs, maclaurin_covariance, of_estimate, one_feature
+from craftmaps.moments import Pairs, maclaurin_covariance, of_estimate, one_feature
 from craftmaps.randomness import raw_words, uniforms
+from craftmaps.shares import DegreeShares, group_counts
 
 RULES = ("optimal", "proportional", "geometric")
-
-
-@dataclass(frozen=True)
-class DegreeShares:
-    """How the features of a map are shared out to the degrees of the series.
-
-    `counts[n]` features of degree n contribute `weights[n]` each; `n_linear` and `n_constant`
-    columns are exact; `n_unused` columns are zero. A feature is `columns` wide: 2 if complex.
-    """
-
-    coefficients: NDArray[np.float64]
-    counts: NDArray[np.int64]
-    weights: NDArray[np.float64]
-    n_linear: int
-    n_constant: int
-    n_unused: int
-
-    def mean(self, dot: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return what the map estimates on average over its signs, given these counts."""
-        a = self.counts * self.weights
-        a[0] += self.coefficients[0] * self.n_constant
-        if self.n_linear:
-            a[1] += self.coefficients[1]
-        return np.asarray(np.polynomial.polynomial.polyval(dot, a))
-
-    def without_exact(self, n_kept: int) -> "DegreeShares":
-        """Return the shares without the last n_kept exact columns: none, the constant, or all."""
-        if n_kept <= self.n_constant:
-            return replace(self, n_constant=self.n_constant - n_kept)
-        return replace(self, n_constant=0, n_linear=0)
-
-    def estimate_moments(self, pairs: Pairs, order: int | None, complex_weights: bool) -> EstimateMoments:
-        """Return the moments of the estimate, given how many features each degree has got."""
-        groups = group_counts(self.counts, order)
-        covariances = [
-            maclaurin_covariance(pairing, self.weights, groups, order, complex_weights)
-            for pairing in (of_estimate(pairs), moments.of_lengths(pairs))
-        ]
-        fourth = np.full(pairs.dot.shape, self.n_constant * self.coefficients[0] ** 2)
-        if self.n_linear:
-            fourth += self.coefficients[1] ** 2 * pairs.Q
-        for n in np.flatnonzero(self.counts):
-            fourth += self.counts[n] * self.weights[n] ** 2 * moments.maclaurin_fourth(pairs, int(n), complex_weights)
-        lengths = self.mean(pairs.left) * self.mean(pairs.right) + covariances[1]
-        return EstimateMoments(self.mean(pairs.dot), covariances[0], lengths, fourth)
 
 
 def share_out(
@@ -99,7 +54,8 @@ def share_out(
     counts = plan.draw(seed)
     # A constant is one column even where a feature is complex.
     n_unused = n_columns - n_linear - n_constant - columns * int(counts[1:].sum()) - int(counts[0])
-    return DegreeShares(coefficients, counts, plan.weights, n_linear, n_constant, n_unused)
+    exact_part = (n_unused, n_linear, n_constant)
+    return DegreeShares(coefficients, counts, plan.weights, *exact_part, order, complex_weights)
 
 
 @dataclass(frozen=True)
@@ -120,41 +76,42 @@ class _Plan:
             shares = np.where(n < n_exact, 0.0, 0.5 ** (n - n_exact + 1.0))
             weights = np.divide(rest, n_draws * shares, out=np.zeros(rest.size), where=shares > 0)
             return cls(np.zeros(rest.size, np.int64), n_draws, shares, weights, n_exact)
-        want = rest.copy()
-        if rule == "optimal":
-            pairing = of_estimate(pairs)
-            one = [np.mean(one_feature(pairing, i, complex_weights) - pairing.A**i) if i else 0.0 for i in n]
-            want = rest * np.sqrt(np.maximum(one, 0.0))
-        return cls._rounded(rest, want, n_draws)
+        pairing = of_estimate(pairs)
+        second = np.array([np.mean(one_feature(pairing, int(i), complex_weights)) for i in n])
+        variance = np.maximum(second - [np.mean(pairing.A**i) for i in n], 0.0)
+        variance[second * 1e-12 >= variance] = 0  # rounding errors
+        want = rest * np.sqrt(variance) if rule == "optimal" else rest
+        return cls._rounded(rest, want, rest * np.sqrt(second), n_draws)
 
     @classmethod
-    def _rounded(cls, rest, want, n_draws) -> "_Plan":
-        """Turn real-valued shares into whole counts; degrees worth less than a feature share a pool."""
+    def _rounded(cls, rest, want, spread, n_draws) -> "_Plan":
+        """Turn the numbers of features that are wanted into whole counts.
+
+        Degrees that are worth less than a feature share a pool, in which a degree is drawn like its
+        `spread`, the root of its second moment: there the mean of a degree adds to the variance
+        too. A degree without any variance gets one feature.
+        """
         live = rest > 0
         fixed = np.zeros(rest.size, np.int64)
-        if not live.any() or n_draws == 0:
-            return cls(fixed, 0, np.zeros(rest.size), np.zeros(rest.size))
-        # A degree without variance still needs a feature to have its mean right.
-        want = np.where(live, np.maximum(want, 1e-9 * want.max() if want.max() > 0 else 1.0), 0.0)
-        ideal = want / want.sum() * n_draws
+        steady = live & (want == 0)
+        if steady.any() and n_draws > np.count_nonzero(steady):
+            fixed[steady] = 1
+            n_draws -= np.count_nonzero(steady)
+            live &= ~steady
+        want = np.where(live, want, 0.0)
+        if not want.any():
+            want = np.where(live, spread, 0.0)
+        ideal = want / want.sum() * n_draws if want.any() else want
         pooled = live & (ideal < 1)
         pool_size = 0
         if pooled.any():
-            pool_size = max(1, round(float(ideal[pooled].sum())))
+            pool_size = min(n_draws, max(1, round(float(ideal[pooled].sum()))))
             while n_draws - pool_size < np.count_nonzero(live & ~pooled):
                 smallest = np.argmin(np.where(live & ~pooled, ideal, np.inf))
                 pooled[smallest] = True
                 pool_size = min(n_draws, max(1, round(float(ideal[pooled].sum()))))
-        alone = np.flatnonzero(live & ~pooled)
-        if alone.size:
-            room = n_draws - pool_size
-            real = np.maximum(want[alone] / want[alone].sum() * room, 1.0)
-            real *= room / real.sum()
-            fixed[alone] = np.maximum(np.floor(real), 1).astype(np.int64)
-            for i in np.argsort(fixed[alone] - real, kind="stable")[: max(0, room - int(fixed.sum()))]:
-                fixed[alone[i]] += 1
-            fixed[alone[np.argmax(fixed[alone])]] += room - int(fixed.sum())
-        shares = np.where(pooled, want, 0.0)
+        fixed += _largest_remainders(np.where(pooled, 0.0, want), n_draws - pool_size)
+        shares = np.where(pooled, spread, 0.0)
         shares = shares / shares.sum() if pool_size else shares
         counts = np.where(pooled, pool_size * shares, fixed)
         weights = np.divide(rest, counts, out=np.zeros(rest.size), where=counts > 0)
@@ -193,19 +150,17 @@ class _Plan:
         return float(np.mean(total))
 
 
-def group_counts(counts: NDArray[np.int64], order: int | None) -> NDArray[np.int64]:
-    """Cut the features, highest degree first, into groups of `order`; count degrees in each."""
-    if order is None:
-        return counts[None, :]
-    positive = counts.copy()
-    positive[0] = 0
-    ends = np.cumsum(positive[::-1])[::-1]  # features of degree n or more
-    starts = ends - positive
-    n_groups = -(-int(positive.sum()) // order)
-    edges = np.arange(n_groups + 1)[:, None] * order
-    filled = np.clip(np.minimum(edges, ends) - starts, 0, None)
-    groups = np.diff(filled, axis=0)
-    if not n_groups:
-        groups = np.zeros((1, counts.size), np.int64)
-    groups[0, 0] = counts[0]
-    return groups
+def _largest_remainders(want: NDArray[np.float64], n: int) -> NDArray[np.int64]:
+    """Share n out in whole numbers, at least one for everything that is wanted."""
+    counts = np.zeros(want.size, np.int64)
+    live = np.flatnonzero(want)
+    if not live.size or n <= 0:
+        return counts
+    real = np.maximum(want[live] / want[live].sum() * n, 1.0)
+    real *= n / real.sum()
+    whole = np.maximum(np.floor(real), 1).astype(np.int64)
+    for i in np.argsort(whole - real, kind="stable")[: max(0, n - int(whole.sum()))]:
+        whole[i] += 1
+    whole[np.argmax(whole)] += n - int(whole.sum())
+    counts[live] = whole
+    return counts

@@ -10,7 +10,7 @@ from scipy.sparse import issparse
 from sklearn.utils import check_scalar
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
-from craftmaps.degrees import RULES, DegreeShares, group_counts, share_out
+from craftmaps.degrees import RULES, share_out
 from craftmaps.feature_map import KernelMap, check_choice
 from craftmaps.kernels import Polynomial, Rows
 from craftmaps.moments import EstimateMoments, pairs_of
@@ -134,7 +134,7 @@ class RandomMaclaurin(KernelMap):
         shares = self.shares_
         self.degree_counts_ = shares.counts
         self.n_exact_ = shares.n_linear + shares.n_constant
-        groups = group_counts(shares.counts, self._block_order)
+        groups = shares.groups
         # used[b]: features of the block's group that have a factor in it, highest degree first.
         used = [int(group[j:].sum()) for group in groups for j in range(1, group.size) if group[j:].any()]
         first = np.cumsum([0] + [np.flatnonzero(group)[-1] for group in groups if group[1:].any()])
@@ -147,7 +147,7 @@ class RandomMaclaurin(KernelMap):
             rows = permutations(self.seed_, "rows", len(used), self._block_order).astype(np.int32)
         exact = (int(shares.counts[0]) + shares.n_unused, shares.n_linear, shares.n_constant)
         self._drawn = (block_signs, rows, np.array(used, np.int64), first.astype(np.int64), *exact)
-        self._weights = _column_weights(shares, groups, n_parts)
+        self._weights = np.sqrt(shares.columns()[1])
 
     @property
     def _block_order(self) -> int | None:
@@ -214,8 +214,11 @@ class RandomMaclaurin(KernelMap):
 
     def _estimate_moments(self, X: Any, Y: Any = None, n_kept: int = 0) -> EstimateMoments:
         """Return the moments of the estimate at all pairs of rows, without the last exact columns."""
-        shares = self.shares_.without_exact(n_kept)
-        return shares.estimate_moments(pairs_of(X, Y, self.scale_), self._block_order, self.complex_weights)
+        return self.shares_.without_exact(n_kept).estimate_moments(pairs_of(X, Y, self.scale_))
+
+    def _chunk_sums(self, X: Any, Y: Any, n_kept: int, chunk: int) -> tuple[NDArray, NDArray]:
+        """Return moments of chunks of the columns, for a down-projection that leaves them in place."""
+        return self.shares_.without_exact(n_kept).chunk_sums(pairs_of(X, Y, self.scale_), chunk)
 
     def _operations(self, density: float) -> float:
         """Count the arithmetic of a row: a factor is a flip, a transform and a product."""
@@ -246,20 +249,3 @@ def _scaled_coefficients(kernel: Any, radius: float, scale: float) -> NDArray[np
             f"The kernel overflows on the rows of X, whose squared length reaches {radius:.3g}: scale the rows first."
         )
     return scaled
-
-
-def _column_weights(shares: DegreeShares, groups: NDArray[np.int64], n_parts: int) -> NDArray[np.float64]:
-    """Return the factor of every column: groups, features of degree 0, unused columns, the exact part."""
-    pieces = []
-    degrees = np.arange(shares.counts.size)[::-1]
-    # A complex weight is drawn as (+-1 +-i), so every factor is too long by sqrt(2).
-    weights = np.sqrt(shares.weights) * (0.5 if n_parts == 2 else 1.0) ** (np.arange(shares.counts.size) / 2)
-    for group in groups:
-        feature_weights = np.repeat(weights[degrees[:-1]], group[degrees[:-1]])
-        pieces += [feature_weights] * n_parts
-    pieces.append(np.full(int(shares.counts[0]), math.sqrt(shares.weights[0])))
-    pieces.append(np.zeros(shares.n_unused))
-    if shares.n_linear:
-        pieces.append(np.full(shares.n_linear, math.sqrt(shares.coefficients[1])))
-    pieces.append(np.full(shares.n_constant, math.sqrt(shares.coefficients[0])))
-    return np.concatenate(pieces)

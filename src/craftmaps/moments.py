@@ -178,6 +178,24 @@ def subsampled_hadamard_variance(N: ArrayLike, S: ArrayLike, Q: ArrayLike, n_com
     return spread / E * (1 - (E - 1) / max(order - 1, 1))
 
 
+def chunked_hadamard_variance(
+    N: ArrayLike, S: ArrayLike, Q: ArrayLike, sums: tuple[Matrix, Matrix], n_components: int, order: int, chunk: int
+) -> Matrix:
+    """Variance of a subsampled Hadamard projection whose input is not shuffled.
+
+    Output rows differ in their residues modulo `chunk`, so their covariance depends on how
+    squared lengths and products are spread over chunks of the input: `sums` are the sums over chunks of
+    the products of two squared lengths and of the squared inner products. Evenly spread, or
+    shuffled, this is `subsampled_hadamard_variance`; the more uneven, the lower the variance.
+    """
+    E, n_chunks = n_components, order // chunk
+    N, S, Q = np.asarray(N), np.asarray(S), np.asarray(Q)
+    if chunk == 1:  # a single output row
+        return (N + S - 2 * Q) / E
+    together = (2 * order * Q - n_chunks * (sums[0] + sums[1])) / (order - n_chunks) - 2 * Q
+    return (N + S - 2 * Q) / E + (E - 1) / E * together
+
+
 def random_projection_variance(
     N: ArrayLike, S: ArrayLike, Q: ArrayLike, n_components: int, density: float | None = None
 ) -> Matrix:

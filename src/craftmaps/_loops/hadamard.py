@@ -341,10 +341,10 @@ def craft_rows(tiles, draw, weight, n_kept, subsample, z, factor, total, out, li
     for t in range(tiles.shape[0]):
         column, chunk, ready = 0, 0, 0
         for segment in range(_n_segments(draw)):
-            if column == n_down:
+            if column >= n_down:
                 count = _maclaurin_segment(tiles[t], draw, segment, weight[column:], z, 0, factor, line)
-                _store(z, 0, count, out, t * lanes, n_projected, line)
-                n_projected += count
+                _store(z, 0, count, out, t * lanes, n_projected + column - n_down, line)
+                column += count
                 continue
             count = _maclaurin_segment(tiles[t], draw, segment, weight[column:], z, ready, factor, line)
             column += count
@@ -361,5 +361,4 @@ def craft_rows(tiles, draw, weight, n_kept, subsample, z, factor, total, out, li
             if used and ready > used:
                 z[: (ready - used) * lanes] = z[used * lanes : ready * lanes]
             ready -= used
-        n_projected = subsample.residues.size
         _store(total, 0, n_projected, out, t * lanes, 0, line)

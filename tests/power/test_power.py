@@ -1,0 +1,73 @@
+"""The statistical checks fail on wrong maps: on one of zeros and on one that is 5 % too large."""
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, TransformerMixin
+
+from craftmaps import CraftMap, Polynomial, RandomMaclaurin, SubsampledHadamard, TensorSketch
+from tests.statistics import test_unbiased, test_variance
+from tests.statistics.draws import LIMIT, bias_in_standard_errors, estimates, variance_in_standard_errors
+
+KERNEL = test_unbiased.KERNEL
+
+
+class Wrong(TransformerMixin, BaseEstimator):
+    """A map whose kernel estimates are multiplied by a factor."""
+
+    def __init__(self, feature_map, factor):
+        self.feature_map = feature_map
+        self.factor = factor
+
+    def fit(self, X, y=None):
+        self.feature_map.fit(X)
+        return self
+
+    def transform(self, X):
+        return self.feature_map.transform(X) * np.sqrt(self.factor)
+
+
+BIASED = {
+    "hadamard": lambda seed: RandomMaclaurin(KERNEL, 512, random_state=seed),
+    "hadamard, nothing exact": lambda seed: RandomMaclaurin(KERNEL, 512, exact_low_degrees=False, random_state=seed),
+    "rademacher": lambda seed: RandomMaclaurin(KERNEL, 512, projection="rademacher", random_state=seed),
+    "complex": lambda seed: RandomMaclaurin(KERNEL, 512, complex_weights=True, random_state=seed),
+    "tensorsketch": lambda seed: TensorSketch(KERNEL, 512, random_state=seed),
+    "craft": lambda seed: CraftMap(KERNEL, 300, random_state=seed),
+    "craft, tensorsketch": lambda seed: CraftMap(KERNEL, 300, up="tensorsketch", random_state=seed),
+}
+
+
+@pytest.mark.parametrize("factor", [0.0, 1.05])
+@pytest.mark.parametrize("name", BIASED)
+def test_unbiasedness_check_sees_a_wrong_map(name, factor):
+    X = test_unbiased.X
+    values = estimates(lambda seed: Wrong(BIASED[name](seed), factor), X, test_unbiased.N_DRAWS)
+    assert bias_in_standard_errors(values, KERNEL(X)) > LIMIT
+
+
+def test_unbiasedness_check_sees_a_wrong_projection():
+    X = test_unbiased.X
+    for factor in (0.0, 1.05):
+        values = estimates(
+            lambda seed, f=factor: Wrong(SubsampledHadamard(12, random_state=seed), f), X, test_unbiased.N_DRAWS
+        )
+        assert bias_in_standard_errors(values, X @ X.T) > LIMIT
+
+
+@pytest.mark.parametrize("factor", [0.0, 1.05])
+def test_variance_check_sees_a_wrong_map(factor):
+    """A kernel estimate that is 5 % too large has a variance that is 10 % too large."""
+    X = test_variance.X
+    make = test_variance.pure(2, 36)
+    right = np.mean([make(seed).fit(X)._estimate_moments(X).variance for seed in range(3)], axis=0)
+    values = estimates(lambda seed: Wrong(make(seed), factor), X, test_variance.N_DRAWS)
+    if factor == 0:
+        values += np.random.default_rng(0).normal(scale=1e-6, size=values.shape)
+    assert variance_in_standard_errors(values, right) > LIMIT
+
+
+def test_variance_check_tells_hadamard_from_independent_signs():
+    X = test_variance.X
+    dense = RandomMaclaurin(Polynomial(2, coef0=0.0), 36, projection="rademacher", exact_low_degrees=False).fit(X)
+    values = estimates(test_variance.pure(2, 36), X, test_variance.N_DRAWS)
+    assert variance_in_standard_errors(values, dense._estimate_moments(X).variance) > LIMIT
