@@ -11,7 +11,7 @@ demo: $(READY)
 	$(BIN)/python examples/digits.py --out demo
 
 test: lint
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -32,8 +32,8 @@ BIASED = {
     "rademacher": lambda seed: RandomMaclaurin(KERNEL, 512, projection="rademacher", random_state=seed),
     "complex": lambda seed: RandomMaclaurin(KERNEL, 512, complex_weights=True, random_state=seed),
     "tensorsketch": lambda seed: TensorSketch(KERNEL, 512, random_state=seed),
-    "craft": lambda seed: CraftMap(KERNEL, 300, random_state=seed),
-    "craft, tensorsketch": lambda seed: CraftMap(KERNEL, 300, up="tensorsketch", random_state=seed),
+    "craft": lambda seed: CraftMap(KERNEL, 150, random_state=seed),
+    "craft, tensorsketch": lambda seed: CraftMap(KERNEL, 150, up="tensorsketch", random_state=seed),
 }
 
 

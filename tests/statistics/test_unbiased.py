@@ -46,7 +46,7 @@ def test_maclaurin(projection, degrees, complex_weights, exact):
 
 
 @pytest.mark.parametrize("kernel", [Exponential(0.8), MaclaurinSeries([0, 0, 1, 0, 0.5]), Polynomial(2, 0.0)])
-@pytest.mark.parametrize("n_components", [1, 2, 5, 11, 300])
+@pytest.mark.parametrize("n_components", [1, 2, 5, 100])
 @pytest.mark.parametrize("complex_weights", [True, False])
 def test_maclaurin_of_any_kernel_and_width(kernel, n_components, complex_weights):
     if complex_weights and n_components == 1:
@@ -74,7 +74,7 @@ def test_subsampled_hadamard(n_components):
 @pytest.mark.parametrize("up", ["maclaurin", "tensorsketch", RandomMaclaurin(KERNEL, 700, degrees="geometric")])
 @pytest.mark.parametrize("down", ["hadamard", "gaussian", SparseRandomProjection(dense_output=True)])
 def test_craft(up, down):
-    values = estimates(lambda seed: CraftMap(KERNEL, 300, up=up, down=down, random_state=seed), X, N_DRAWS)
+    values = estimates(lambda seed: CraftMap(KERNEL, 150, up=up, down=down, random_state=seed), X, N_DRAWS)
     assert bias_in_standard_errors(values, KERNEL(X)) < LIMIT
 
 

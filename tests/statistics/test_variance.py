@@ -99,9 +99,9 @@ def test_predicted_variance_of_whole_maps(name):
     def make(seed):
         return PREDICTED[name].set_params(random_state=seed)
 
-    values = estimates(make, X, N_DRAWS)
+    values = estimates(make, X, 1000)
     # Shares that a pool draws differ from seed to seed, and with them mean and variance.
-    moments = [make(seed).fit(X)._estimate_moments(X) for seed in range(40)]
+    moments = [make(seed).fit(X)._estimate_moments(X) for seed in range(25)]
     spread = np.var([m.mean for m in moments], axis=0)
     wanted = np.mean([m.variance for m in moments], axis=0) + spread
     assert variance_in_standard_errors(values, wanted) < LIMIT

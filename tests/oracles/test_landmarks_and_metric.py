@@ -1,0 +1,63 @@
+"""Landmarks against the Nystrom formula and scikit-learn; the metric against its PCA."""
+
+import numpy as np
+import pytest
+from sklearn.decomposition import PCA
+from sklearn.kernel_approximation import Nystroem
+from sklearn.preprocessing import normalize
+
+from craftmaps import CovarianceMetric, LandmarkMap, Polynomial, datasets
+
+KERNEL = Polynomial(degree=3, coef0=1.0)
+
+
+@pytest.fixture(scope="module")
+def digits():
+    return normalize(datasets.load("digits").X_train[:600])
+
+
+def test_whitened_landmarks_are_the_nystrom_approximation(digits):
+    landmark_map = LandmarkMap(KERNEL, 50, random_state=0).fit(digits)
+    Z, L = landmark_map.transform(digits), landmark_map.landmarks_
+    nystrom = KERNEL(digits, L) @ np.linalg.solve(KERNEL(L), KERNEL(L, digits))
+    np.testing.assert_allclose(Z @ Z.T, nystrom, rtol=1e-8)
+
+
+def test_landmarks_are_those_of_scikit_learn_if_it_gets_the_same(digits):
+    landmark_map = LandmarkMap(KERNEL, 50, random_state=0).fit(digits)
+    theirs = Nystroem(kernel="poly", degree=3, coef0=1.0, gamma=1.0, n_components=50).fit(landmark_map.landmarks_)
+    Z, W = landmark_map.transform(digits), theirs.transform(digits)
+    np.testing.assert_allclose(Z @ Z.T, W @ W.T, rtol=1e-7)
+
+
+def test_without_whitening_the_penalty_makes_up_for_it(digits):
+    plain = LandmarkMap(KERNEL, 50, whiten=False, random_state=0).fit(digits)
+    white = LandmarkMap(KERNEL, 50, random_state=0).fit(digits)
+    Z, W = plain.transform(digits), white.transform(digits)
+    np.testing.assert_allclose(Z @ np.linalg.solve(plain.penalty_, Z.T), W @ W.T, rtol=1e-7)
+    np.testing.assert_array_equal(plain.landmarks_, white.landmarks_)
+    np.testing.assert_array_equal(white.penalty_, np.eye(50))
+
+
+@pytest.mark.parametrize("power", [0.0, 0.5, 1.0, -1.0])
+def test_axes_are_principal_axes_scaled_by_a_power_of_their_variance(digits, power):
+    metric = CovarianceMetric(power, 10, normalize=False).fit(digits)
+    pca = PCA(10, svd_solver="full").fit(digits)
+    np.testing.assert_allclose(
+        metric.eigenvalues_, pca.explained_variance_ * (len(digits) - 1) / len(digits), rtol=1e-10
+    )
+    scaled = pca.transform(digits) * (pca.explained_variance_ / pca.explained_variance_[0]) ** (power / 2)
+    np.testing.assert_allclose(np.abs(metric.transform(digits)), np.abs(scaled), atol=1e-10)
+
+
+def test_normalised_rows_have_unit_length_and_zero_rows_stay(digits):
+    metric = CovarianceMetric(center=False).fit(digits)
+    rows = np.vstack([digits[:5], np.zeros((1, digits.shape[1]))])
+    np.testing.assert_allclose(np.linalg.norm(metric.transform(rows), axis=1), [1, 1, 1, 1, 1, 0])
+
+
+def test_without_centring_second_moments_count(digits):
+    metric = CovarianceMetric(0.0, 3, center=False, normalize=False).fit(digits)
+    np.testing.assert_allclose(
+        metric.eigenvalues_, np.linalg.eigvalsh(digits.T @ digits / len(digits))[::-1][:3], rtol=1e-10
+    )
