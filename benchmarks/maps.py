@@ -1,0 +1,309 @@
+"""Speed of the maps, as ratios within one run; results go to benchmarks/results/maps.json.
+
+    python benchmarks/maps.py                     # everything, about ten minutes
+    python benchmarks/maps.py --only hadamard     # one part; the others keep their results
+    python benchmarks/table.py                    # the results as a table
+
+Rows are those of MNIST where CRAFTMAPS_DATA has it, else random ones of the same shape.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from measuring import environment, exponent, interleaved, median_ratio, say, update_results
+from sklearn.kernel_approximation import Nystroem, PolynomialCountSketch
+from sklearn.preprocessing import normalize
+
+import craftmaps
+from craftmaps import CraftMap, LandmarkMap, Polynomial, RandomMaclaurin, TensorSketch, datasets
+from craftmaps.diagnostics import kernel_error
+
+KERNEL = Polynomial(degree=7)
+RESULTS = Path(__file__).parent / "results" / "maps.json"
+
+
+def rows(n: int) -> tuple[np.ndarray, str]:
+    """Return n float32 rows of unit length and what they are."""
+    if datasets.found("mnist"):
+        return normalize(datasets.load("mnist").X_train[:n].astype(np.float32)), "mnist"
+    rng = np.random.default_rng(0)
+    return normalize(rng.random((n, 784), dtype=np.float32) ** 4), "random"
+
+
+def hadamard() -> dict[str, Any]:
+    """Hadamard transforms against matrix products, both on one thread: n log2 n additions counted."""
+    from craftmaps._loops.hadamard import transform
+    from craftmaps._loops.lanes import aligned_empty, line_for
+
+    result = {}
+    with craftmaps.threads(1):
+        for dtype in (np.float32, np.float64):
+            square = np.ones((1024, 1024), dtype)
+            line = line_for(64, dtype)
+            for log2 in range(10, 18):
+                x = aligned_empty(len(line) << log2, dtype)
+                x[:] = 0
+                repeats = max(1, 2**27 // (x.size * log2))
+
+                def many(x=x, log2=log2, repeats=repeats, line=line) -> None:
+                    for _ in range(repeats):
+                        transform(x, 0, log2, line)
+
+                seconds = interleaved({"hadamard": many, "gemm": lambda s=square: s @ s}, 9)
+                additions = repeats * x.size * log2
+                rates = [additions / s / 1e9 for s in seconds["hadamard"]]
+                gemm = [2 * 1024**3 / s / 1e9 for s in seconds["gemm"]]
+                result[f"{np.dtype(dtype).name} 2^{log2}"] = {
+                    "gflops": float(np.median(rates)),
+                    "gemm_gflops": float(np.median(gemm)),
+                    "ratio": median_ratio(rates, gemm),
+                }
+    return result
+
+
+def craft() -> dict[str, Any]:
+    """CraftMap 784 -> 32768 -> 4096 against PolynomialCountSketch(4096), degree 7, 10,000 rows, one thread each."""
+    X, name = rows(10_000)
+    ours = CraftMap(KERNEL, 4096, up_components=32768, random_state=0).fit(X)
+    theirs = PolynomialCountSketch(gamma=1.0, degree=7, coef0=1, n_components=4096, random_state=0).fit(X)
+    total = {"craftmaps": [], "scikit-learn": []}
+    with craftmaps.threads(1):
+        for start in range(0, 10_000, 2_000):
+            part = X[start : start + 2_000]
+            for key, seconds in interleaved(
+                {"craftmaps": lambda p=part: ours.transform(p), "scikit-learn": lambda p=part: theirs.transform(p)}, 1
+            ).items():
+                total[key] += seconds
+    K = KERNEL(X[:1000].astype(float))
+    errors: dict[str, list[float]] = {"craftmaps": [], "scikit-learn": []}
+    for seed in range(3):
+        errors["craftmaps"].append(
+            kernel_error(CraftMap(KERNEL, 4096, up_components=32768, random_state=seed).fit_transform(X[:1000]), K)
+        )
+        sketch = PolynomialCountSketch(gamma=1.0, degree=7, coef0=1, n_components=4096, random_state=seed)
+        errors["scikit-learn"].append(kernel_error(sketch.fit_transform(X[:1000]), K))
+    return {
+        "rows": name,
+        "threads": 1,
+        "microseconds_per_row": {key: 1e6 * sum(value) / 10_000 for key, value in total.items()},
+        "times_faster": median_ratio(total["scikit-learn"], total["craftmaps"]),
+        "kernel_error_mean_sd": {key: [float(np.mean(v)), float(np.std(v, ddof=1))] for key, v in errors.items()},
+    }
+
+
+def tensor_sketch() -> dict[str, Any]:
+    """TensorSketch against PolynomialCountSketch at 4096, float32, one thread each, dense and CSR of 1 % density."""
+    X, name = rows(1_000)
+    rng = np.random.default_rng(0)
+    sparse = scipy.sparse.random(1_000, 10_000, 0.01, format="csr", dtype=np.float32, random_state=rng)
+    result: dict[str, Any] = {"rows": name, "threads": 1}
+    with craftmaps.threads(1):
+        for key, X_part in (("dense, 784 features", X), ("CSR, 10,000 features, 1 %", sparse)):
+            for degree in (3, 7):
+                ours = TensorSketch(Polynomial(degree), 4096, random_state=0).fit(X_part)
+                theirs = PolynomialCountSketch(gamma=1.0, degree=degree, coef0=1, n_components=4096, random_state=0)
+                theirs.fit(X_part)
+                seconds = interleaved(
+                    {
+                        "craftmaps": lambda m=ours, p=X_part: m.transform(p),
+                        "scikit-learn": lambda m=theirs, p=X_part: m.transform(p),
+                    },
+                    3,
+                )
+                result[f"{key}, degree {degree}"] = {
+                    "microseconds_per_row": {k: 1e3 * float(np.median(v)) for k, v in seconds.items()},
+                    "times_faster": median_ratio(seconds["scikit-learn"], seconds["craftmaps"]),
+                }
+    return result
+
+
+def landmarks() -> dict[str, Any]:
+    """LandmarkMap against Nystroem at 4096, all cores on both sides."""
+    X, name = rows(8_192)
+    result: dict[str, Any] = {"rows": name, "threads": craftmaps.parallel.n_threads()}
+    for dtype in (np.float32, np.float64):
+        part = X.astype(dtype)
+        theirs = Nystroem(kernel="poly", gamma=1.0, degree=7, coef0=1, n_components=4096, random_state=0).fit(part)
+        maps = {whiten: LandmarkMap(KERNEL, 4096, whiten=whiten, random_state=0).fit(part) for whiten in (True, False)}
+        rows_out = part[:2048]
+        seconds = interleaved(
+            {
+                "whitened": lambda r=rows_out, m=maps[True]: m.transform(r),
+                "not whitened": lambda r=rows_out, m=maps[False]: m.transform(r),
+                "Nystroem": lambda r=rows_out, m=theirs: m.transform(r),
+            },
+            5,
+        )
+        result[np.dtype(dtype).name] = {
+            "nystroem_dtype": str(theirs.transform(rows_out[:1]).dtype),
+            "microseconds_per_row": {k: 1e6 * float(np.median(v)) / 2048 for k, v in seconds.items()},
+            "times_faster": {k: median_ratio(seconds["Nystroem"], v) for k, v in seconds.items() if k != "Nystroem"},
+        }
+    return result
+
+
+def threads() -> dict[str, Any]:
+    """Two threads against one."""
+    X, name = rows(2_048)
+    result: dict[str, Any] = {"rows": name}
+    for key, feature_map in {
+        "CraftMap 784 -> 32768 -> 4096": CraftMap(KERNEL, 4096, random_state=0),
+        "RandomMaclaurin 4096": RandomMaclaurin(KERNEL, 4096, random_state=0),
+        "TensorSketch 4096": TensorSketch(KERNEL, 4096, random_state=0),
+    }.items():
+        feature_map.fit(X)
+
+        def run(n: int, m=feature_map) -> None:
+            with craftmaps.threads(n):
+                m.transform(X)
+
+        seconds = interleaved({"1": lambda r=run: r(1), "2": lambda r=run: r(2)}, 9)
+        result[key] = {"times_faster": median_ratio(seconds["1"], seconds["2"])}
+    return result
+
+
+def one_row() -> dict[str, Any]:
+    """Latency of a single row once warm, in milliseconds."""
+    X, _ = rows(1)
+    result = {}
+    for key, feature_map in {
+        "CraftMap 784 -> 32768 -> 4096": CraftMap(KERNEL, 4096, random_state=0),
+        "CraftMap 784 -> 8192 -> 1024": CraftMap(KERNEL, 1024, random_state=0),
+        "RandomMaclaurin 4096": RandomMaclaurin(KERNEL, 4096, random_state=0),
+        "TensorSketch 4096": TensorSketch(KERNEL, 4096, random_state=0),
+    }.items():
+        feature_map.fit(rows(100)[0])
+        seconds = interleaved({"row": lambda m=feature_map: m.transform(X)}, 50)["row"]
+        result[key] = {"milliseconds": 1e3 * float(np.median(seconds))}
+    return result
+
+
+_MEMORY = """
+import resource, sys, numpy as np
+from craftmaps import CraftMap, Polynomial, RandomMaclaurin, TensorSketch
+n, kind = int(sys.argv[1]), sys.argv[2]
+X = np.random.default_rng(0).random((n, 784), dtype=np.float32)
+X /= np.linalg.norm(X, axis=1, keepdims=True)
+kernel = Polynomial(degree=7)
+m = {"craft": CraftMap(kernel, 4096, random_state=0), "maclaurin": RandomMaclaurin(kernel, 4096, random_state=0),
+     "tensorsketch": TensorSketch(kernel, 4096, random_state=0)}[kind].fit(X[:256])
+m.transform(X[:64])
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+Z = m.transform(X)
+after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+print((after - before) / 1024 - Z.nbytes / 2**20)
+"""
+
+
+def memory() -> dict[str, Any]:
+    """Peak memory of `transform` above input and output, in MiB."""
+    result = {}
+    for kind in ("craft", "maclaurin", "tensorsketch"):
+        for n in (5_000, 50_000):
+            run = subprocess.run(
+                [sys.executable, "-c", _MEMORY, str(n), kind], capture_output=True, text=True, check=True
+            )
+            result[f"{kind}, {n} rows"] = {"mebibytes": max(0.0, float(run.stdout))}
+    return result
+
+
+_START = """
+import time
+start = time.perf_counter()
+import craftmaps
+imported = time.perf_counter()
+import numpy as np
+from craftmaps import CraftMap, Polynomial
+named = time.perf_counter()
+X = np.random.default_rng(0).random((100, 784), dtype=np.float32)
+CraftMap(Polynomial(degree=7), 1024, random_state=0).fit_transform(X)
+print(imported - start, named - start, time.perf_counter() - named)
+"""
+
+
+def start_up() -> dict[str, Any]:
+    """Seconds to import, and to the first transform of a fresh process with a warm and a cold cache."""
+
+    def run(cache: str) -> list[float]:
+        environment = os.environ | {"NUMBA_CACHE_DIR": cache}
+        done = subprocess.run(
+            [sys.executable, "-c", _START], capture_output=True, text=True, check=True, env=environment
+        )
+        return [float(value) for value in done.stdout.split()]
+
+    with tempfile.TemporaryDirectory() as cache:
+        cold = run(cache)
+        warm = np.median([run(cache) for _ in range(5)], axis=0)
+    return {
+        "import craftmaps": {"seconds": float(warm[0])},
+        "import with scikit-learn": {"seconds": float(warm[1])},
+        "first fit and transform, warm cache": {"seconds": float(warm[2])},
+        "first fit and transform, cold cache": {"seconds": cold[2]},
+    }
+
+
+def scaling() -> dict[str, Any]:
+    """Exponents of the time in n, D, E and d, beside those of the operation counts."""
+    X, _ = rows(8_192)
+    rng = np.random.default_rng(0)
+
+    def measure(settings: list[tuple[Any, np.ndarray]], sizes: list[int]) -> dict[str, float]:
+        fitted = [(feature_map.fit(part[:500]), part) for feature_map, part in settings]
+        tasks = {str(i): (lambda m=m, p=p: m.transform(p)) for i, (m, p) in enumerate(fitted)}
+        seconds = [float(np.median(s)) for s in interleaved(tasks, 5).values()]
+        operations = [m._operations(1.0) * len(p) for m, p in fitted]
+        return {"measured": exponent(sizes, seconds), "counted": exponent(sizes, operations)}
+
+    with craftmaps.threads(1):
+        n = [512, 1024, 2048, 4096, 8192]
+        D = [4096, 8192, 16384, 32768, 65536]
+        E = [256, 512, 1024, 2048, 4096]
+        d = [64, 128, 256, 512, 1024, 2048]
+        return {
+            "n": measure([(CraftMap(KERNEL, 512, random_state=0), X[:k]) for k in n], n),
+            "D": measure([(CraftMap(KERNEL, 1024, up_components=k, random_state=0), X[:512]) for k in D], D),
+            "E at D = 32768": measure(
+                [(CraftMap(KERNEL, k, up_components=32768, random_state=0), X[:512]) for k in E], E
+            ),
+            "d at D = 16384": measure(
+                [
+                    (CraftMap(KERNEL, 1024, up_components=16384, random_state=0), normalize(rng.random((512, k))))
+                    for k in d
+                ],
+                d,
+            ),
+        }
+
+
+PARTS = {
+    part.__name__: part
+    for part in (hadamard, craft, tensor_sketch, landmarks, threads, one_row, memory, start_up, scaling)
+}
+
+
+def main() -> None:
+    """Run the parts asked for and keep their results."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", nargs="+", choices=list(PARTS), default=list(PARTS), help="parts to run")
+    parser.add_argument("--out", type=Path, default=RESULTS, help="where the results go (default: %(default)s)")
+    arguments = parser.parse_args()
+    for name in arguments.only:
+        say(f"{name} ...")
+        started = time.perf_counter()
+        result = PARTS[name]()
+        result = {"about": PARTS[name].__doc__, "environment": environment(), "result": result}
+        update_results(arguments.out, {name: result})
+        say(f"{name}: {time.perf_counter() - started:.0f} s\n{json.dumps(result['result'], indent=1)}")
+
+
+if __name__ == "__main__":
+    main()
