@@ -186,12 +186,14 @@ class CraftMap(KernelMap):
         weights = weights.copy()
         weights[: self.down_.signs_.size] *= (self.down_.signs_ * self.down_._scale).astype(X.dtype)
         weights = frozen(weights)
+        # Room for an unfinished chunk and one more group of features, padded to whole chunks.
         chunk = 1 << down.log2_chunk
+        room = chunk * (1 + -(-2 * order // chunk))
 
         def loop(tiles: NDArray, out: NDArray, line: tuple[int, ...]) -> None:
             z, factor, total = (
                 lanes.aligned_empty(numbers * len(line), X.dtype)
-                for numbers in (chunk + 2 * order, 2 * order, down.residues.size)
+                for numbers in (room, 2 * order, down.residues.size)
             )
             hadamard.craft_rows(tiles, draw, weights, self.n_kept_, down, z, factor, total, out, line)
 

@@ -60,31 +60,65 @@ def _spread(builder, scalar, vector):
     return builder.shuffle_vector(one, ir.Constant(vector, ir.Undefined), zeros)
 
 
+def _butterfly_codegen(context, builder, radix, sources, targets, numbers, align):
+    """Emit the transform of lines: load and scale, add and subtract, store."""
+    for part in range(len(sources[0])):
+        v = [builder.load(slots[part], align=align) for slots in sources]
+        if numbers is not None:
+            v = [builder.fmul(value, number) for value, number in zip(v, numbers, strict=True)]
+        half = 1
+        while half < radix:
+            for i in range(0, radix, 2 * half):
+                for j in range(i, i + half):
+                    v[j], v[j + half] = builder.fadd(v[j], v[j + half]), builder.fsub(v[j], v[j + half])
+            half *= 2
+        for value, slots in zip(v, targets, strict=True):
+            builder.store(value, slots[part], align=align)
+    return context.get_dummy_value()
+
+
 def _make_butterfly(radix):
     """Make the in-place transform of `radix` lines that lie `stride` numbers apart."""
 
     @intrinsic
     def butterfly(typingctx, x, start, stride, line):
         def codegen(context, builder, signature, args):
-            array, start, stride, _ = args
-            offsets = [start]
-            for _ in range(radix - 1):
-                offsets.append(builder.add(offsets[-1], stride))
-            lines = [_line_slots(context, builder, signature.args[0], array, signature.args[3], o) for o in offsets]
-            align = lines[0][1]
-            for slots in zip(*(line[2] for line in lines), strict=True):
-                v = [builder.load(slot, align=align) for slot in slots]
-                half = 1
-                while half < radix:
-                    for i in range(0, radix, 2 * half):
-                        for j in range(i, i + half):
-                            v[j], v[j + half] = builder.fadd(v[j], v[j + half]), builder.fsub(v[j], v[j + half])
-                    half *= 2
-                for value, slot in zip(v, slots, strict=True):
-                    builder.store(value, slot, align=align)
-            return context.get_dummy_value()
+            array, offset, stride, _ = args
+            lines = []
+            for _ in range(radix):
+                lines.append(_line_slots(context, builder, signature.args[0], array, signature.args[3], offset))
+                offset = builder.add(offset, stride)
+            slots = [line[2] for line in lines]
+            return _butterfly_codegen(context, builder, radix, slots, slots, None, lines[0][1])
 
         return types.void(x, types.intp, types.intp, line), codegen
+
+    return butterfly
+
+
+def _make_flipped_butterfly(radix):
+    """Make the transform of `radix` neighbouring lines from `source`, each with its sign, into `x`."""
+
+    @intrinsic
+    def butterfly(typingctx, x, start, source, source_start, signs, first, line):
+        def codegen(context, builder, signature, args):
+            array, offset, source, source_offset, signs, first, _ = args
+            array_type, source_type, signs_type, line = (signature.args[i] for i in (0, 2, 4, 6))
+            stride = ir.Constant(offset.type, line.count)
+            sign = context.make_array(signs_type)(context, builder, signs).data
+            targets, sources, numbers = [], [], []
+            for i in range(radix):
+                vector, align, slots = _line_slots(context, builder, array_type, array, line, offset)
+                targets.append(slots)
+                sources.append(_line_slots(context, builder, source_type, source, line, source_offset)[2])
+                at = builder.add(first, ir.Constant(first.type, i))
+                number = builder.sitofp(builder.load(builder.gep(sign, [at])), vector.element)
+                numbers.append(_spread(builder, number, vector))
+                offset, source_offset = builder.add(offset, stride), builder.add(source_offset, stride)
+            return _butterfly_codegen(context, builder, radix, sources, targets, numbers, align)
+
+        number = types.intp
+        return types.void(x, number, source, number, signs, number, line), codegen
 
     return butterfly
 
@@ -117,6 +151,7 @@ def _make_line_operation(operation):
 
 
 _butterfly2, _butterfly4, _butterfly8, _butterfly16 = (_make_butterfly(radix) for radix in (2, 4, 8, 16))
+_flipped1, _flipped2, _flipped4, _flipped8, _flipped16 = (_make_flipped_butterfly(radix) for radix in (1, 2, 4, 8, 16))
 _scale_line = _make_line_operation(lambda b, old, new, number: b.fmul(new, number))
 _multiply_line = _make_line_operation(lambda b, old, new, number: b.fmul(b.fmul(old, new), number))
 _add_line = _make_line_operation(lambda b, old, new, number: b.fadd(old, b.fmul(new, number)))
@@ -170,14 +205,43 @@ def _next_radix(log2_left):
 
     Sixteen lines at a stride of 4 KiB or more fall into one set of an 8-way cache.
     """
-    if log2_left % 3 == 0 or log2_left == 5:
-        return 3
-    return log2_left if log2_left < 3 else 4
+    if log2_left < 3:
+        return log2_left
+    return 3 if log2_left % 3 == 0 or log2_left == 5 else 4
 
 
 @njit(nogil=True, cache=True)
 def transform(x, first, log2_size, line):
     """Transform 2^log2_size lines from line `first`, in place and without scaling."""
+    _transform_from(x, first, log2_size, 0, line)
+
+
+@njit(nogil=True, cache=True)
+def _flip_and_transform(x, signs, into, first, log2_size, line):
+    """Write to `into`, from line `first`, the transform of x with its lines multiplied by signs.
+
+    The signs are applied in the first pass, which saves one way through the cache.
+    """
+    lanes = len(line)
+    log2_radix = _next_radix(log2_size)
+    for k in range(0, 1 << log2_size, 1 << log2_radix):
+        at = (first + k) * lanes
+        if log2_radix == 3:
+            _flipped8(into, at, x, k * lanes, signs, k, line)
+        elif log2_radix == 4:
+            _flipped16(into, at, x, k * lanes, signs, k, line)
+        elif log2_radix == 2:
+            _flipped4(into, at, x, k * lanes, signs, k, line)
+        elif log2_radix == 1:
+            _flipped2(into, at, x, k * lanes, signs, k, line)
+        else:
+            _flipped1(into, at, x, k * lanes, signs, k, line)
+    _transform_from(into, first, log2_size, log2_radix, line)
+
+
+@njit(nogil=True, cache=True)
+def _transform_from(x, first, log2_size, log2_done, line):
+    """Run the passes of a transform whose first strides, up to 2^log2_done, are done."""
     lanes = len(line)
     start = first * lanes
     leaf = 0  # log2 of the piece whose small strides run together
@@ -185,7 +249,7 @@ def transform(x, first, log2_size, line):
         leaf += _next_radix(log2_size - leaf)
     for piece in range(1 << (log2_size - leaf)):
         base = start + ((piece << leaf) * lanes)
-        done = 0
+        done = log2_done
         while done < leaf:
             radix = _next_radix(log2_size - done)
             _sweep(x, base, lanes << leaf, lanes << done, radix, line)
@@ -251,9 +315,7 @@ def _maclaurin_group(x, draw, g, weight, z, at, factor, line):
     n_features = draw.used[first]
     for b in range(first, end):
         for part in range(n_parts):
-            for k in range(order):
-                _scale_line(factor, part * order + k, x, k, weight.dtype.type(draw.signs[b, part, k]), line)
-            transform(factor, part * order, log2_order, line)
+            _flip_and_transform(x, draw.signs[b, part], factor, part * order, log2_order, line)
         n_going_on = draw.used[b + 1] if b + 1 < end else 0
         if n_parts == 1:
             _multiply_real(z, at, factor, draw.rows[b], n_going_on, draw.used[b], weight, b == first, line)
