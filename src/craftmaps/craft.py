@@ -192,8 +192,7 @@ class CraftMap(KernelMap):
 
         def loop(tiles: NDArray, out: NDArray, line: tuple[int, ...]) -> None:
             z, factor, total = (
-                lanes.aligned_empty(numbers * len(line), X.dtype)
-                for numbers in (room, 2 * order, down.residues.size)
+                lanes.aligned_empty(numbers * len(line), X.dtype) for numbers in (room, 2 * order, down.residues.size)
             )
             hadamard.craft_rows(tiles, draw, weights, self.n_kept_, down, z, factor, total, out, line)
 

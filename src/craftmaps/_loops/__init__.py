@@ -2,5 +2,6 @@
 
 They are called loops because "kernel" means k(x, y) in this library. A loop draws no
 randomness, allocates no result and calls only loops of its own file, because Numba's cache
-does not notice a changed callee in another one.
+does not notice a changed callee in another one. (The vector instructions in `vectors` are the
+exception, and say so.)
 """

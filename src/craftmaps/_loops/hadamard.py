@@ -1,20 +1,28 @@
 """Hadamard transforms on lanes, and the maps that are made of them.
 
-Every loop works on one tile (see `lanes`). LLVM does not vectorise an in-place butterfly of
-radix 8 or 16 by itself, because it cannot prove that the streams are distinct; so small
-intrinsics emit the vector loads, additions and stores. No operation is ever contracted or
-reordered between lanes: a row gives the same bits in whatever lane and block it stands.
+Every loop works on tiles (see `lanes`), with the vector instructions of `vectors`.
 """
 
 from collections import namedtuple
 
-from llvmlite import ir
-from numba import njit, types
-from numba.extending import intrinsic
+from numba import njit
 
-# Eight of the sixteen 256-bit registers hold the values of a radix-8 butterfly; where the
-# machine has other widths, LLVM splits or joins these vectors.
-_VECTOR_BYTES = 32
+from craftmaps._loops.vectors import (
+    add_line,
+    butterfly2,
+    butterfly4,
+    butterfly8,
+    butterfly16,
+    flipped1,
+    flipped2,
+    flipped4,
+    flipped8,
+    flipped16,
+    multiply_complex_line,
+    multiply_line,
+    scale_line,
+)
+
 # Pieces of 2^10 lines (64 KiB) stay in the second-level cache while their small strides run.
 _LEAF = 10
 
@@ -39,150 +47,6 @@ So outer[c, e] is that sign for output e, residues[e] is its b, and B is 2^log2_
 """
 
 
-def _line_slots(context, builder, array_type, array, line_type, offset):
-    """Give the vector type, its alignment and pointers to the vectors of the line at offset."""
-    lanes = line_type.count
-    data = context.make_array(array_type)(context, builder, array).data
-    itemsize = array_type.dtype.bitwidth // 8
-    width = min(lanes, _VECTOR_BYTES // itemsize)
-    vector = ir.VectorType(context.get_value_type(array_type.dtype), width)
-    slots = []
-    for part in range(0, lanes, width):
-        at = builder.add(offset, ir.Constant(offset.type, part))
-        slots.append(builder.bitcast(builder.gep(data, [at]), vector.as_pointer()))
-    return vector, itemsize, slots
-
-
-def _spread(builder, scalar, vector):
-    """Copy a scalar to every element of a vector."""
-    one = builder.insert_element(ir.Constant(vector, ir.Undefined), scalar, ir.Constant(ir.IntType(32), 0))
-    zeros = ir.Constant(ir.VectorType(ir.IntType(32), vector.count), [0] * vector.count)
-    return builder.shuffle_vector(one, ir.Constant(vector, ir.Undefined), zeros)
-
-
-def _butterfly_codegen(context, builder, radix, sources, targets, numbers, align):
-    """Emit the transform of lines: load and scale, add and subtract, store."""
-    for part in range(len(sources[0])):
-        v = [builder.load(slots[part], align=align) for slots in sources]
-        if numbers is not None:
-            v = [builder.fmul(value, number) for value, number in zip(v, numbers, strict=True)]
-        half = 1
-        while half < radix:
-            for i in range(0, radix, 2 * half):
-                for j in range(i, i + half):
-                    v[j], v[j + half] = builder.fadd(v[j], v[j + half]), builder.fsub(v[j], v[j + half])
-            half *= 2
-        for value, slots in zip(v, targets, strict=True):
-            builder.store(value, slots[part], align=align)
-    return context.get_dummy_value()
-
-
-def _make_butterfly(radix):
-    """Make the in-place transform of `radix` lines that lie `stride` numbers apart."""
-
-    @intrinsic
-    def butterfly(typingctx, x, start, stride, line):
-        def codegen(context, builder, signature, args):
-            array, offset, stride, _ = args
-            lines = []
-            for _ in range(radix):
-                lines.append(_line_slots(context, builder, signature.args[0], array, signature.args[3], offset))
-                offset = builder.add(offset, stride)
-            slots = [line[2] for line in lines]
-            return _butterfly_codegen(context, builder, radix, slots, slots, None, lines[0][1])
-
-        return types.void(x, types.intp, types.intp, line), codegen
-
-    return butterfly
-
-
-def _make_flipped_butterfly(radix):
-    """Make the transform of `radix` neighbouring lines from `source`, each with its sign, into `x`."""
-
-    @intrinsic
-    def butterfly(typingctx, x, start, source, source_start, signs, first, line):
-        def codegen(context, builder, signature, args):
-            array, offset, source, source_offset, signs, first, _ = args
-            array_type, source_type, signs_type, line = (signature.args[i] for i in (0, 2, 4, 6))
-            stride = ir.Constant(offset.type, line.count)
-            sign = context.make_array(signs_type)(context, builder, signs).data
-            targets, sources, numbers = [], [], []
-            for i in range(radix):
-                vector, align, slots = _line_slots(context, builder, array_type, array, line, offset)
-                targets.append(slots)
-                sources.append(_line_slots(context, builder, source_type, source, line, source_offset)[2])
-                at = builder.add(first, ir.Constant(first.type, i))
-                number = builder.sitofp(builder.load(builder.gep(sign, [at])), vector.element)
-                numbers.append(_spread(builder, number, vector))
-                offset, source_offset = builder.add(offset, stride), builder.add(source_offset, stride)
-            return _butterfly_codegen(context, builder, radix, sources, targets, numbers, align)
-
-        number = types.intp
-        return types.void(x, number, source, number, signs, number, line), codegen
-
-    return butterfly
-
-
-def _make_line_operation(operation):
-    """Make dst[i] = operation(builder, dst[i], src[j], scalar) on lines."""
-
-    @intrinsic
-    def apply(typingctx, dst, i, src, j, scalar, line):
-        def codegen(context, builder, signature, args):
-            dst, i, src, j, scalar, _ = args
-            lanes = signature.args[5].count
-            size = ir.Constant(i.type, lanes)
-            vector, align, into = _line_slots(
-                context, builder, signature.args[0], dst, signature.args[5], builder.mul(i, size)
-            )
-            _, _, out_of = _line_slots(
-                context, builder, signature.args[2], src, signature.args[5], builder.mul(j, size)
-            )
-            number = _spread(builder, scalar, vector)
-            for target, source in zip(into, out_of, strict=True):
-                old = builder.load(target, align=align)
-                new = operation(builder, old, builder.load(source, align=align), number)
-                builder.store(new, target, align=align)
-            return context.get_dummy_value()
-
-        return types.void(dst, types.intp, src, types.intp, dst.dtype, line), codegen
-
-    return apply
-
-
-_butterfly2, _butterfly4, _butterfly8, _butterfly16 = (_make_butterfly(radix) for radix in (2, 4, 8, 16))
-_flipped1, _flipped2, _flipped4, _flipped8, _flipped16 = (_make_flipped_butterfly(radix) for radix in (1, 2, 4, 8, 16))
-_scale_line = _make_line_operation(lambda b, old, new, number: b.fmul(new, number))
-_multiply_line = _make_line_operation(lambda b, old, new, number: b.fmul(b.fmul(old, new), number))
-_add_line = _make_line_operation(lambda b, old, new, number: b.fadd(old, b.fmul(new, number)))
-
-
-@intrinsic
-def _multiply_complex_line(typingctx, z, re, im, factor, a, b, w_re, w_im, line):
-    """Emit (z[re], z[im]) = the product with (factor[a], factor[b]), its parts times w_re, w_im."""
-
-    def codegen(context, builder, signature, args):
-        z, re, im, factor, a, b, w_re, w_im, _ = args
-        line = signature.args[8]
-        size = ir.Constant(re.type, line.count)
-        vector, align, z_re = _line_slots(context, builder, signature.args[0], z, line, builder.mul(re, size))
-        z_im, f_re, f_im = (
-            _line_slots(context, builder, signature.args[0], array, line, builder.mul(index, size))[2]
-            for array, index in ((z, im), (factor, a), (factor, b))
-        )
-        number_re, number_im = _spread(builder, w_re, vector), _spread(builder, w_im, vector)
-        for slots in zip(z_re, z_im, f_re, f_im, strict=True):
-            zr, zi, fr, fi = (builder.load(slot, align=align) for slot in slots)
-            new_re = builder.fsub(builder.fmul(zr, fr), builder.fmul(zi, fi))
-            new_im = builder.fadd(builder.fmul(zr, fi), builder.fmul(zi, fr))
-            builder.store(builder.fmul(new_re, number_re), slots[0], align=align)
-            builder.store(builder.fmul(new_im, number_im), slots[1], align=align)
-        return context.get_dummy_value()
-
-    number = z.dtype
-    return types.void(z, types.intp, types.intp, factor, types.intp, types.intp, number, number, line), codegen
-
-
 @njit(nogil=True, cache=True, inline="never")
 def _sweep(x, start, size, stride, log2_radix, line):
     """Run one butterfly pass over `size` numbers from `start`, at one stride."""
@@ -190,13 +54,13 @@ def _sweep(x, start, size, stride, log2_radix, line):
     for block in range(start, start + size, stride << log2_radix):
         for i in range(block, block + stride, lanes):
             if log2_radix == 3:
-                _butterfly8(x, i, stride, line)
+                butterfly8(x, i, stride, line)
             elif log2_radix == 4:
-                _butterfly16(x, i, stride, line)
+                butterfly16(x, i, stride, line)
             elif log2_radix == 2:
-                _butterfly4(x, i, stride, line)
+                butterfly4(x, i, stride, line)
             else:
-                _butterfly2(x, i, stride, line)
+                butterfly2(x, i, stride, line)
 
 
 @njit(nogil=True, cache=True)
@@ -227,15 +91,15 @@ def _flip_and_transform(x, signs, into, first, log2_size, line):
     for k in range(0, 1 << log2_size, 1 << log2_radix):
         at = (first + k) * lanes
         if log2_radix == 3:
-            _flipped8(into, at, x, k * lanes, signs, k, line)
+            flipped8(into, at, x, k * lanes, signs, k, line)
         elif log2_radix == 4:
-            _flipped16(into, at, x, k * lanes, signs, k, line)
+            flipped16(into, at, x, k * lanes, signs, k, line)
         elif log2_radix == 2:
-            _flipped4(into, at, x, k * lanes, signs, k, line)
+            flipped4(into, at, x, k * lanes, signs, k, line)
         elif log2_radix == 1:
-            _flipped2(into, at, x, k * lanes, signs, k, line)
+            flipped2(into, at, x, k * lanes, signs, k, line)
         else:
-            _flipped1(into, at, x, k * lanes, signs, k, line)
+            flipped1(into, at, x, k * lanes, signs, k, line)
     _transform_from(into, first, log2_size, log2_radix, line)
 
 
@@ -283,9 +147,9 @@ def _multiply_real(z, at, factor, rows, n_going_on, n_used, weight, is_first, li
     for i in range(n_used):
         number = one if i < n_going_on else weight[i]
         if is_first:
-            _scale_line(z, at + i, factor, rows[i], number, line)
+            scale_line(z, at + i, factor, rows[i], number, line)
         else:
-            _multiply_line(z, at + i, factor, rows[i], number, line)
+            multiply_line(z, at + i, factor, rows[i], number, line)
 
 
 @njit(nogil=True, cache=True)
@@ -297,10 +161,10 @@ def _multiply_complex(z, at, n_features, factor, order, rows, n_going_on, n_used
         w_re = one if i < n_going_on else weight[i]
         w_im = one if i < n_going_on else weight[n_features + i]
         if is_first:
-            _scale_line(z, re, factor, rows[i], w_re, line)
-            _scale_line(z, im, factor, order + rows[i], w_im, line)
+            scale_line(z, re, factor, rows[i], w_re, line)
+            scale_line(z, im, factor, order + rows[i], w_im, line)
         else:
-            _multiply_complex_line(z, re, im, factor, rows[i], order + rows[i], w_re, w_im, line)
+            multiply_complex_line(z, re, im, factor, rows[i], order + rows[i], w_re, w_im, line)
 
 
 @njit(nogil=True, cache=True)
@@ -339,7 +203,7 @@ def _maclaurin_segment(x, draw, segment, weight, z, at, factor, line):
         return _maclaurin_group(x, draw, segment, weight, z, at, factor, line)
     if segment == last - 1:
         for k in range(draw.n_linear):
-            _scale_line(z, at + k, x, k, weight[k], line)
+            scale_line(z, at + k, x, k, weight[k], line)
         return draw.n_linear
     count = draw.n_constant if segment == last else min(order, draw.n_loose - (segment - n_groups) * order)
     lanes = len(line)
@@ -375,9 +239,9 @@ def _accumulate(z, first, chunk, subsample, total, line):
     for e in range(residues.size):
         sign = z.dtype.type(outer[chunk, e])
         if chunk == 0:
-            _scale_line(total, e, z, first + residues[e], sign, line)
+            scale_line(total, e, z, first + residues[e], sign, line)
         else:
-            _add_line(total, e, z, first + residues[e], sign, line)
+            add_line(total, e, z, first + residues[e], sign, line)
 
 
 @njit(nogil=True, cache=True)
