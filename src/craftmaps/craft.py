@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.random_projection import BaseRandomProjection, GaussianRandomProjection
 from sklearn.utils import check_scalar
 
-from craftmaps.feature_map import KernelMap
+from craftmaps.feature_map import FeatureMap, KernelMap
 from craftmaps.kernels import Polynomial, Rows
 from craftmaps.maclaurin import RandomMaclaurin
 from craftmaps.moments import EstimateMoments, chunked_hadamard_variance, random_projection_variance
@@ -106,7 +106,7 @@ class CraftMap(KernelMap):
         self.up_ = self._make_up().fit(X)
         self.n_kept_ = self._choose_kept(X)
         # One row shows the width and the type of whatever the up-map gives.
-        example = self.up_.transform(X[:1])
+        example = _apply(self.up_, X[:1], X.dtype)
         example = example[:, : example.shape[1] - self.n_kept_]
         self.down_ = self._make_down(self.n_kept_)
         if isinstance(self.down_, SubsampledHadamard):
@@ -128,7 +128,7 @@ class CraftMap(KernelMap):
             if self.up == "tensorsketch":
                 return TensorSketch(self.kernel, width, random_state=seed)
         elif hasattr(self.up, "fit") and hasattr(self.up, "transform"):
-            return _seeded_clone(self.up, seed)
+            return _seeded_clone(self.up, seed if isinstance(self.up, FeatureMap) else seed % 2**32)
         raise ValueError(f"up must be 'maclaurin', 'tensorsketch' or a transformer, got {self.up!r}.")
 
     def _choose_kept(self, X: Any) -> int:
@@ -259,4 +259,5 @@ def _seeded_clone(transformer: Any, seed: int) -> Any:
 def _apply(transformer: Any, X: Any, dtype: np.dtype) -> Any:
     """Transform rows that are known to be good, in the precision asked for."""
     rows = getattr(transformer, "_transform_rows", transformer.transform)(X)
+    rows = rows if issparse(rows) else np.asarray(rows)
     return rows.astype(dtype, copy=False)

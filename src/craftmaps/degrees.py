@@ -35,19 +35,21 @@ def share_out(
     """
     columns = 2 if complex_weights else 1
     plans = []
+    n_needed = 1
     for n_exact in {"auto": (2, 1, 0), True: (2,), False: (0,)}[exact]:
         n_exact = min(n_exact, coefficients.size)
         n_constant = int(n_exact > 0 and coefficients[0] > 0)
         n_linear = n_features if n_exact > 1 and coefficients[1] > 0 else 0
         n_draws = (n_columns - n_linear - n_constant) // columns
         rest = np.where(np.arange(coefficients.size) < n_exact, 0.0, coefficients)
-        if n_draws < (1 if rest.any() else 0):
+        n_needed = n_linear + n_constant + (columns if rest.any() else 0)
+        if n_columns < n_needed:
             continue
         plan = _Plan.make(rest, n_exact, pairs, n_draws, rule, complex_weights)
         plans.append((plan.expected_variance(pairs, order, complex_weights), n_linear, n_constant, n_draws, plan))
     if not plans:
         raise ValueError(
-            f"n_components must be at least {n_features + 1 + columns} to keep degrees 0 and 1 exactly "
+            f"n_components must be at least {n_needed} to keep degrees 0 and 1 exactly "
             f"(exact_low_degrees=True) for {n_features} features, got {n_columns}."
         )
     _, n_linear, n_constant, n_draws, plan = min(plans, key=lambda candidate: candidate[0])

@@ -5,7 +5,9 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
+from sklearn.utils.extmath import row_norms
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from craftmaps.kernels import DotProductKernel, Rows
@@ -32,7 +34,11 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
     def _validated(self, X: Rows, reset: bool = True) -> Any:
         """Return X as float32 or float64 rows, dense or CSR; with `reset` its width is learned."""
-        return validate_data(self, X, dtype=(np.float64, np.float32), accept_sparse="csr", reset=reset)
+        X = validate_data(self, X, dtype=(np.float64, np.float32), accept_sparse="csr", reset=reset)
+        if issparse(X) and not X.has_canonical_format:
+            X = X.copy()
+            X.sum_duplicates()
+        return X
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -48,8 +54,8 @@ class KernelMap(FeatureMap):
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters; one such as `kernel__degree` is set on a copy, as others may hold the kernel."""
-        if "kernel" not in params and any(name.startswith("kernel__") for name in params):
-            self.kernel = clone(self.kernel)
+        if any(name.startswith("kernel__") for name in params):
+            params["kernel"] = clone(params.get("kernel", self.kernel))
         return super().set_params(**params)
 
     def _checked_kernel(self) -> DotProductKernel:
@@ -61,6 +67,17 @@ class KernelMap(FeatureMap):
             )
         self.kernel.check()
         return self.kernel
+
+    def _refuse_overflow(self, X: Any) -> None:
+        """Refuse rows whose kernel is not a number in their precision."""
+        with np.errstate(over="ignore"):
+            lengths = row_norms(X, squared=True)
+            largest = self.kernel.of_dot_products(lengths.copy())
+        if not np.isfinite(largest).all():
+            raise ValueError(
+                "The kernel overflows on the rows of X, whose squared length reaches "
+                f"{lengths.max():.3g}: scale the rows first."
+            )
 
 
 def check_choice(name: str, value: Any, choices: tuple) -> None:

@@ -37,10 +37,10 @@ class DotProductKernel(BaseEstimator, ABC):
         """Return f(t), elementwise; t may be overwritten."""
 
     @abstractmethod
-    def coefficients(self, radius: float = 1.0) -> NDArray[np.float64]:
-        """Return the Maclaurin coefficients of f, those that matter for abs(x.y) <= radius.
+    def coefficients(self, radius: float = 1.0, scale: float = 1.0) -> NDArray[np.float64]:
+        """Return the Maclaurin coefficients of f(scale * t), those that matter for abs(t) <= radius.
 
-        An infinite series ends where the rest is below the rounding error of f(radius).
+        An infinite series ends where the rest is below the rounding error of f(scale * radius).
         """
 
     @abstractmethod
@@ -96,11 +96,14 @@ class Polynomial(DotProductKernel):
         t += float(self.coef0)
         return whole_power(t, int(self.degree))
 
-    def coefficients(self, radius: float = 1.0) -> NDArray[np.float64]:
-        """Return C(degree, n) gamma^n coef0^(degree - n) for n = 0..degree."""
+    def coefficients(self, radius: float = 1.0, scale: float = 1.0) -> NDArray[np.float64]:
+        """Return C(degree, n) (scale gamma)^n coef0^(degree - n) for n = 0..degree."""
         self.check()
-        r, q, g = int(self.degree), float(self.coef0), float(self.gamma)
-        return np.array([math.comb(r, n) * g**n * q ** (r - n) for n in range(r + 1)])
+        r, q, g = int(self.degree), float(self.coef0), float(self.gamma) * scale
+        try:
+            return np.array([math.comb(r, n) * g**n * q ** (r - n) for n in range(r + 1)])
+        except OverflowError:
+            raise ValueError(f"The coefficients of {self!r} overflow: scale the rows first.") from None
 
 
 class Exponential(DotProductKernel):
@@ -131,10 +134,10 @@ class Exponential(DotProductKernel):
         t *= float(self.gamma)
         return np.exp(t, out=t)
 
-    def coefficients(self, radius: float = 1.0) -> NDArray[np.float64]:
-        """Return gamma^n / n! up to where the rest does not matter any more."""
+    def coefficients(self, radius: float = 1.0, scale: float = 1.0) -> NDArray[np.float64]:
+        """Return (scale gamma)^n / n! up to where the rest does not matter any more."""
         self.check()
-        gamma = float(self.gamma)
+        gamma = float(self.gamma) * scale
         t = gamma * float(radius)
         if t > 300:
             raise ValueError(
@@ -144,8 +147,7 @@ class Exponential(DotProductKernel):
         # Beyond n = t terms fall; twice the last one bounds the rest once n > 2t.
         while len(terms) <= 2 * t + 1 or terms[-1] > np.finfo(float).eps * math.exp(t) / 2:
             terms.append(terms[-1] * t / len(terms))
-        n = np.arange(len(terms))
-        return gamma**n / np.array([math.factorial(int(i)) for i in n], dtype=float)
+        return np.cumprod([1.0, *(gamma / n for n in range(1, len(terms)))], dtype=np.float64)
 
 
 class MaclaurinSeries(DotProductKernel):
@@ -184,7 +186,10 @@ class MaclaurinSeries(DotProductKernel):
 
     def check(self) -> None:
         """Refuse coefficients that are negative, not finite or all zero."""
-        a = np.asarray(self._series, dtype=float)
+        try:
+            a = np.asarray(self._series, dtype=float)
+        except (TypeError, ValueError):
+            a = np.empty(0)
         if a.ndim != 1 or a.size == 0:
             raise ValueError(f"coefficients must be a sequence of numbers, got {self._series!r}.")
         if not np.isfinite(a).all() or a.min() < 0 or a.max() == 0:
@@ -201,11 +206,12 @@ class MaclaurinSeries(DotProductKernel):
             result += float(a)
         return result
 
-    def coefficients(self, radius: float = 1.0) -> NDArray[np.float64]:
-        """Return the given coefficients, without zeros at the end."""
+    def coefficients(self, radius: float = 1.0, scale: float = 1.0) -> NDArray[np.float64]:
+        """Return the given coefficients times powers of the scale, without zeros at the end."""
         self.check()
         a = np.array(self._series, dtype=float)
-        return a[: np.flatnonzero(a)[-1] + 1]
+        a = a[: np.flatnonzero(a)[-1] + 1]
+        return np.asarray(a * scale ** np.arange(a.size), dtype=np.float64)
 
 
 def whole_power(t: NDArray[np.floating], exponent: int) -> NDArray[np.floating]:

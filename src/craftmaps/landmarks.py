@@ -76,6 +76,7 @@ class LandmarkMap(KernelMap):
         """Draw landmarks from the rows of X."""
         X = self._validated(X)
         self._check_parameters()
+        self._refuse_overflow(X)
         self.seed_ = seed_of(self.random_state)
         self._settle(X)
         if self.landmarks_.shape[0] < self.n_components:

@@ -113,24 +113,28 @@ class RandomMaclaurin(KernelMap):
         check_choice("degrees", self.degrees, RULES)
         check_choice("exact_low_degrees", self.exact_low_degrees, ("auto", True, False))
         check_choice("complex_weights", self.complex_weights, (True, False))
-        self.seed_ = seed_of(self.random_state)
+        if X.dtype == np.float32:
+            self._refuse_overflow(X)
+        seed = seed_of(self.random_state)
         squared_lengths = row_norms(X, squared=True).astype(np.float64)
-        self.scale_ = _power_of_two_scale(squared_lengths)
+        scale = _power_of_two_scale(squared_lengths)
+        coefficients = _scaled_coefficients(kernel, float(squared_lengths.max()), scale)
+        self.seed_, self.scale_ = seed, scale
         self.shares_ = share_out(
-            _scaled_coefficients(kernel, float(squared_lengths.max()), self.scale_),
+            coefficients,
             pairs_of(*sample_halves(X, self.seed_), self.scale_),
             int(self.n_components),
             rule=self.degrees,
             exact=self.exact_low_degrees,
             n_features=X.shape[1],
             order=self._block_order,
-            complex_weights=self.complex_weights,
-            seed=self.seed_,
+            complex_weights=self._is_complex,
+            seed=seed,
         )
 
     def _draw(self) -> None:
         """Draw signs and permutations for the shares."""
-        n_parts = 2 if self.complex_weights else 1
+        n_parts = 2 if self._is_complex else 1
         shares = self.shares_
         self.degree_counts_ = shares.counts
         self.n_exact_ = shares.n_linear + shares.n_constant
@@ -148,6 +152,11 @@ class RandomMaclaurin(KernelMap):
         exact = (int(shares.counts[0]) + shares.n_unused, shares.n_linear, shares.n_constant)
         self._drawn = (block_signs, rows, np.array(used, np.int64), first.astype(np.int64), *exact)
         self._weights = np.sqrt(shares.columns()[1])
+
+    @property
+    def _is_complex(self) -> bool:
+        """Whether weights are complex: a complex feature needs two columns."""
+        return self.complex_weights and self.n_components > 1
 
     @property
     def _block_order(self) -> int | None:
@@ -222,7 +231,7 @@ class RandomMaclaurin(KernelMap):
 
     def _operations(self, density: float) -> float:
         """Count the arithmetic of a row: a factor is a flip, a transform and a product."""
-        n_parts = 2 if self.complex_weights else 1
+        n_parts = 2 if self._is_complex else 1
         n_factors = n_parts * float(np.arange(self.shares_.counts.size) @ self.shares_.counts)
         projection = 2.0 * self.n_features_in_ if self._block_order is None else math.log2(self._block_order) + 1
         return n_factors * (projection + (3 if n_parts == 2 else 1)) + int(self.n_components)
@@ -234,17 +243,21 @@ class RandomMaclaurin(KernelMap):
 
 def _power_of_two_scale(squared_lengths: NDArray[np.float64]) -> float:
     """Return the power of two that brings the rows nearest to unit length on average."""
-    mean = float(squared_lengths.mean())
-    return 2.0 ** -round(math.log2(mean) / 2) if mean > 0 and math.isfinite(mean) else 1.0
+    with np.errstate(over="ignore"):
+        mean = float(squared_lengths.mean())
+    if not (mean > 0 and math.isfinite(mean)):
+        return 1.0
+    return 2.0 ** -min(max(round(math.log2(mean) / 2), -500), 500)
 
 
 def _scaled_coefficients(kernel: Any, radius: float, scale: float) -> NDArray[np.float64]:
     """Return the coefficients of the kernel as a function of scaled rows."""
-    coefficients = kernel.coefficients(radius=radius)
-    with np.errstate(over="ignore"):
-        scaled = coefficients * (scale**-2.0) ** np.arange(coefficients.size)
+    with np.errstate(over="ignore", invalid="ignore"):
+        scaled = kernel.coefficients(radius=radius * scale**2, scale=scale**-2.0)
         largest = np.polynomial.polynomial.polyval(radius * scale**2, scaled)
-    if not np.isfinite(largest**2):
+        # The shares are computed from squares of the kernel.
+        square = largest**2
+    if not np.isfinite(square):
         raise ValueError(
             f"The kernel overflows on the rows of X, whose squared length reaches {radius:.3g}: scale the rows first."
         )

@@ -67,12 +67,14 @@ class CovarianceMetric(FeatureMap):
 
     def fit(self, X: Rows, y: None = None) -> Self:
         """Learn the axes from the rows of X alone."""
-        self.n_rows_seen_ = 0
-        return self.partial_fit(X)
+        return self._learn(X, first=True)
 
     def partial_fit(self, X: Rows, y: None = None) -> Self:
         """Learn the axes from the rows of X and all earlier ones."""
-        first = getattr(self, "n_rows_seen_", 0) == 0
+        return self._learn(X, first=not hasattr(self, "n_rows_seen_"))
+
+    def _learn(self, X: Rows, first: bool) -> Self:
+        """Add the rows of X to the sums, after none or after all earlier ones."""
         X = self._validated(X, reset=first)
         self._check_parameters(X.shape[1])
         if first:
@@ -91,6 +93,8 @@ class CovarianceMetric(FeatureMap):
     def merge(self, other: "CovarianceMetric") -> Self:
         """Learn the axes from the rows seen here and those that another metric has seen."""
         check_is_fitted(self)
+        if not isinstance(other, CovarianceMetric):
+            raise TypeError(f"other must be a CovarianceMetric, got {type(other).__name__} {other!r}.")
         check_is_fitted(other)
         if self.n_features_in_ != other.n_features_in_:
             raise ValueError(f"other has {other.n_features_in_} features, expected {self.n_features_in_} as here.")
@@ -109,7 +113,7 @@ class CovarianceMetric(FeatureMap):
                 Z = np.matmul(rows - mean, axes, out=out[start : start + rows.shape[0]])
                 start += rows.shape[0]
                 if self.normalize:
-                    lengths = row_norms(Z)
+                    lengths = np.sqrt(row_norms(Z.astype(np.float64), squared=True)).astype(Z.dtype)
                     Z /= np.where(lengths > 0, lengths, 1)[:, None]
         return out
 

@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
+from numbers import Integral
 
 from threadpoolctl import ThreadpoolController
 
@@ -29,11 +30,11 @@ def threads(n: int) -> Iterator[None]:
     >>> with craftmaps.threads(1):
     ...     pass
     """
-    if not isinstance(n, int) or isinstance(n, bool) or n < 1:
+    if not isinstance(n, Integral) or isinstance(n, bool) or n < 1:
         raise ValueError(f"n must be an integer of at least 1, got {n!r}.")
-    token = _requested.set(n)
+    token = _requested.set(int(n))
     try:
-        with _controller().limit(limits=n, user_api="blas"):
+        with _controller().limit(limits=int(n), user_api="blas"):
             yield
     finally:
         _requested.reset(token)

@@ -136,6 +136,7 @@ def plan(
     """
     X = check_array(X, accept_sparse="csr", dtype=(np.float64, np.float32), input_name="X")
     _check_goal(target_error, seconds, n_rows)
+    random_state = seed_of(random_state)
     n_total = X.shape[0] if n_rows is None else int(n_rows)
     rows = bottom_rows(X, _SAMPLE_ROWS + 4 * _WIDEST_LANDMARKS, random_state)
     sample, rest = X[rows[:_SAMPLE_ROWS]], X[rows[_SAMPLE_ROWS:]]

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils import check_array
+from sklearn.utils.validation import check_is_fitted
 
 from craftmaps.craft import CraftMap
 from craftmaps.kernels import Polynomial, Rows
@@ -35,11 +36,14 @@ def predicted_error(feature_map: Any, X: Rows, Y: Rows | None = None) -> float:
     """
     if not hasattr(feature_map, "_estimate_moments"):
         raise TypeError(f"feature_map must be a map of this library, got {type(feature_map).__name__}.")
+    check_is_fitted(feature_map)
     X = check_array(X, accept_sparse="csr", dtype=np.float64, input_name="X")
+    if X.shape[1] != feature_map.n_features_in_:
+        raise ValueError(f"X has {X.shape[1]} features, expected {feature_map.n_features_in_} as in fit.")
     if Y is not None:
         Y = check_array(Y, accept_sparse="csr", dtype=np.float64, input_name="Y")
-    K = estimated_kernel(feature_map)(X, Y)
     estimate = feature_map._estimate_moments(X, Y)
+    K = estimated_kernel(feature_map)(X, Y)
     squared_error = np.mean((estimate.mean - K) ** 2 + estimate.variance)
     return float(np.sqrt(squared_error / np.mean(K**2)))
 

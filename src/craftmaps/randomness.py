@@ -19,7 +19,11 @@ def seed_of(random_state: Any) -> int:
         if not 0 <= int(random_state) < 2**64:
             raise ValueError(f"random_state must be in [0, 2**64), got {random_state}.")
         return int(random_state)
-    return int(check_random_state(random_state).randint(0, 2**63 - 1, dtype=np.int64))
+    try:
+        generator = check_random_state(random_state)
+    except ValueError:
+        raise ValueError(f"random_state must be an int, a RandomState or None, got {random_state!r}.") from None
+    return int(generator.randint(0, 2**63 - 1, dtype=np.int64))
 
 
 def child_seed(seed: int, purpose: str) -> int:

@@ -14,6 +14,7 @@ from craftmaps.randomness import child_seed
 from craftmaps.tiles import csr_block, frozen
 
 _BLOCK_ROWS = 4096
+_WIDEST_DENSE = 2**16
 
 
 def row_hashes(X: Any, seed: int) -> NDArray[np.uint64]:
@@ -46,5 +47,9 @@ def bottom_rows(X: Any, size: int, seed: int) -> NDArray[np.int64]:
 def sample_halves(X: Any, seed: int, size: int = 256) -> tuple[Any, Any]:
     """Return two samples of different rows, so that in pairing them no row meets itself."""
     sample = X[bottom_rows(X, size, seed)]
+    if issparse(sample):
+        # Dense, so that CSR rows give the same bits; of very wide rows only what is not zero.
+        wide = sample.shape[1] > _WIDEST_DENSE
+        sample = (sample[:, np.unique(sample.indices)] if wide else sample).toarray()
     half = max(1, sample.shape[0] // 2)
     return sample[:half], sample[-half:]

@@ -70,6 +70,7 @@ class TensorSketch(KernelMap):
                 "RandomMaclaurin takes every dot-product kernel."
             )
         check_scalar(self.n_components, "n_components", Integral, min_val=1, max_val=2**31)
+        self._refuse_overflow(X)
         self.seed_ = seed_of(self.random_state)
         shape = (int(kernel.degree), X.shape[1] + 1)
         self.buckets_ = integers(self.seed_, "buckets", shape, int(self.n_components))

@@ -49,8 +49,6 @@ def test_maclaurin(projection, degrees, complex_weights, exact):
 @pytest.mark.parametrize("n_components", [1, 2, 5, 100])
 @pytest.mark.parametrize("complex_weights", [True, False])
 def test_maclaurin_of_any_kernel_and_width(kernel, n_components, complex_weights):
-    if complex_weights and n_components == 1:
-        pytest.skip("a complex feature has two columns")
     values = estimates(
         lambda seed: RandomMaclaurin(kernel, n_components, complex_weights=complex_weights, random_state=seed),
         X,

@@ -1,0 +1,95 @@
+"""Names, signatures and the cost of the import are as promised to those who build on them."""
+
+import inspect
+import subprocess
+import sys
+
+import pytest
+
+import craftmaps
+
+REQUIRED = inspect.Parameter.empty
+
+# Name -> positional parameters, then keyword-only ones, each with its default.
+SIGNATURES = {
+    "Polynomial": ({"degree": 3, "coef0": 1.0, "gamma": 1.0}, {}),
+    "Exponential": ({"gamma": 1.0}, {}),
+    "MaclaurinSeries": ({"coefficients": REQUIRED}, {}),
+    "RandomMaclaurin": (
+        {"kernel": "Polynomial()", "n_components": 1024},
+        {
+            "projection": "hadamard",
+            "degrees": "optimal",
+            "exact_low_degrees": "auto",
+            "complex_weights": False,
+            "random_state": None,
+        },
+    ),
+    "TensorSketch": ({"kernel": "Polynomial()", "n_components": 1024}, {"random_state": None}),
+    "SubsampledHadamard": ({"n_components": 64}, {"random_state": None}),
+    "CraftMap": (
+        {"kernel": "Polynomial()", "n_components": 1024},
+        {"up": "maclaurin", "up_components": None, "down": "hadamard", "random_state": None},
+    ),
+    "LandmarkMap": ({"kernel": "Polynomial()", "n_components": 1024}, {"whiten": True, "random_state": None}),
+    "CovarianceMetric": ({"power": 1.0, "n_components": None}, {"center": True, "normalize": True}),
+}
+
+
+def test_the_public_names():
+    assert sorted(craftmaps.__all__) == sorted([*SIGNATURES, "threads"])
+    assert all(callable(getattr(craftmaps, name)) for name in craftmaps.__all__)
+    assert set(craftmaps.__all__) <= set(dir(craftmaps))
+
+
+@pytest.mark.parametrize("name", SIGNATURES)
+def test_the_constructor(name):
+    parameters = inspect.signature(getattr(craftmaps, name)).parameters.values()
+    for kind, expected in zip(
+        (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY), SIGNATURES[name], strict=True
+    ):
+        found = {p.name: p.default for p in parameters if p.kind == kind}
+        if "kernel" in found:
+            found["kernel"] = repr(found["kernel"])
+        assert found == expected
+        assert list(found) == list(expected)
+        assert [type(value) for value in found.values()] == [type(value) for value in expected.values()]
+    assert len(parameters) == sum(map(len, SIGNATURES[name]))
+
+
+@pytest.mark.parametrize("name", SIGNATURES)
+def test_the_constructor_stores_its_arguments_untouched(name):
+    if name == "MaclaurinSeries":
+        coefficients = [1.0, 2.0]
+        assert craftmaps.MaclaurinSeries(coefficients).get_params()["coefficients"] is coefficients
+        return
+    arguments = {**SIGNATURES[name][0], **SIGNATURES[name][1]}
+    if "kernel" in arguments:
+        arguments["kernel"] = craftmaps.Polynomial(2)
+    stored = getattr(craftmaps, name)(**arguments).get_params(deep=False)
+    assert set(stored) == set(arguments)
+    assert all(stored[key] is arguments[key] for key in arguments)
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="CraftMop"):
+        craftmaps.CraftMop  # noqa: B018 - reading the name is the test
+
+
+def run(script):
+    return subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+
+
+def test_the_import_loads_neither_scikit_learn_nor_numba():
+    heavy = "{'sklearn', 'numba', 'scipy', 'numpy'} & set(sys.modules)"
+    done = run(f"import sys, craftmaps; assert not {heavy}, {heavy}")
+    assert done.returncode == 0, done.stderr
+
+
+def test_numba_is_loaded_when_rows_are_mapped_only():
+    done = run(
+        "import sys; from craftmaps import CraftMap; CraftMap();"
+        "assert 'sklearn' in sys.modules; assert 'numba' not in sys.modules;"
+        "CraftMap(n_components=2).fit_transform([[1.0, 2.0], [3.0, 4.0]]); assert 'numba' in sys.modules"
+    )
+    assert done.returncode == 0, done.stderr

@@ -1,0 +1,110 @@
+"""Rows that no map can take are refused with a clear error, and a fitted map still works afterwards."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+from craftmaps import CovarianceMetric, LandmarkMap, Polynomial
+from tests.catalogue import MAPS
+
+
+def with_entry(X, value):
+    X = X.copy()
+    X[3, 4] = value
+    return X
+
+
+# Name -> (how good rows become bad, the error, what its message says).
+EVERYWHERE = {
+    "NaN": (lambda X: with_entry(X, np.nan), ValueError, "contains NaN"),
+    "infinity": (lambda X: with_entry(X, np.inf), ValueError, "contains infinity"),
+    "minus infinity in single": (
+        lambda X: with_entry(X.astype(np.float32), -np.inf),
+        ValueError,
+        "contains infinity",
+    ),
+    "NaN in CSR": (lambda X: csr_matrix(with_entry(X, np.nan)), ValueError, "contains NaN"),
+    "no rows": (lambda X: X[:0], ValueError, r"0 sample\(s\)"),
+    "no rows of CSR": (lambda X: csr_matrix(X[:0]), ValueError, r"0 sample\(s\)"),
+    "no columns": (lambda X: X[:, :0], ValueError, r"0 feature\(s\)"),
+    "one dimension": (lambda X: X[0], ValueError, "Expected 2D array, got 1D array"),
+    "three dimensions": (lambda X: X[None], ValueError, "dim 3"),
+    "a number": (lambda X: 3.0, ValueError, "Expected 2D array, got scalar"),
+    "strings": (lambda X: [["a", "b"], ["c", "d"]], ValueError, "could not convert string to float: 'a'"),
+    "complex numbers": (lambda X: X + 1j, ValueError, "Complex data not supported"),
+    "nothing": (lambda X: None, ValueError, "Expected 2D array, got scalar"),
+}
+AT_TRANSFORM = {
+    "too narrow": (lambda X: X[:, :11], ValueError, "X has 11 features, but .* is expecting 12"),
+    "too wide": (lambda X: np.c_[X, X], ValueError, "X has 24 features, but .* is expecting 12"),
+    "too wide CSR": (lambda X: csr_matrix(np.c_[X, X]), ValueError, "X has 24 features, but .* is expecting 12"),
+}
+
+
+@pytest.mark.parametrize("name", MAPS)
+@pytest.mark.parametrize("case", EVERYWHERE)
+def test_fit_refuses(rows, name, case):
+    spoil, error, message = EVERYWHERE[case]
+    with pytest.raises(error, match=message):
+        clone(MAPS[name]).fit(spoil(rows))
+
+
+@pytest.mark.parametrize("name", MAPS)
+@pytest.mark.parametrize("case", {**EVERYWHERE, **AT_TRANSFORM})
+def test_transform_refuses_and_the_map_still_works(rows, name, case):
+    spoil, error, message = {**EVERYWHERE, **AT_TRANSFORM}[case]
+    feature_map = clone(MAPS[name]).fit(rows)
+    expected = feature_map.transform(rows)
+    with pytest.raises(error, match=message):
+        feature_map.transform(spoil(rows))
+    np.testing.assert_array_equal(feature_map.transform(rows), expected)
+
+
+@pytest.mark.parametrize("name", MAPS)
+def test_a_failed_fit_leaves_the_earlier_one(rows, name):
+    feature_map = clone(MAPS[name]).fit(rows)
+    expected = feature_map.transform(rows)
+    with pytest.raises(ValueError, match="contains NaN"):
+        feature_map.fit(with_entry(rows, np.nan))
+    np.testing.assert_array_equal(feature_map.transform(rows), expected)
+
+
+@pytest.mark.parametrize("name", MAPS)
+def test_an_unfitted_map_says_so(rows, name):
+    with pytest.raises(NotFittedError, match=f"This {type(MAPS[name]).__name__} instance is not fitted yet"):
+        clone(MAPS[name]).transform(rows)
+
+
+@pytest.mark.parametrize("learner", [LandmarkMap(n_components=20, random_state=0), CovarianceMetric()])
+@pytest.mark.parametrize("case", {**EVERYWHERE, **AT_TRANSFORM})
+def test_partial_fit_refuses_and_loses_nothing(rows, learner, case):
+    spoil, error, message = {**EVERYWHERE, **AT_TRANSFORM}[case]
+    expected = clone(learner).partial_fit(rows[:30]).partial_fit(rows[30:])
+    learner = clone(learner).partial_fit(rows[:30])
+    with pytest.raises(error, match=message):
+        learner.partial_fit(spoil(rows))
+    np.testing.assert_array_equal(learner.partial_fit(rows[30:]).transform(rows), expected.transform(rows))
+
+
+@pytest.mark.parametrize("case", EVERYWHERE)
+def test_kernels_refuse(rows, case):
+    spoil, error, message = EVERYWHERE[case]
+    with pytest.raises(error, match=message):
+        Polynomial()(spoil(rows))
+    if case != "nothing":  # without Y the kernel is that of X
+        with pytest.raises(error, match=message):
+            Polynomial()(rows, spoil(rows))
+
+
+def test_kernels_refuse_rows_of_two_widths(rows):
+    with pytest.raises(ValueError, match="Y has 11 features, expected 12"):
+        Polynomial()(rows, rows[:, :11])
+
+
+def test_a_failed_fit_of_a_metric_does_not_forget_its_rows(rows):
+    metric = CovarianceMetric().fit(rows[:30])
+    with pytest.raises(ValueError, match="contains NaN"):
+        metric.fit(with_entry(rows, np.nan))
+    assert metric.n_rows_seen_ == 30

@@ -1,0 +1,84 @@
+"""The fused loop is the up-projection followed by the down-projection, inside its own buffers."""
+
+import numpy as np
+import pytest
+
+from craftmaps import CraftMap, Exponential, MaclaurinSeries, Polynomial, RandomMaclaurin
+from craftmaps._loops import lanes
+from tests.comparison import TOLERANCE, assert_rows_close
+from tests.loops.naive import maclaurin_features, subsampled_matrix, up_then_down
+
+PRECISIONS = pytest.mark.parametrize("dtype", [np.float32, np.float64])
+WEIGHTS = pytest.mark.parametrize("complex_weights", [False, True], ids=["real", "complex"])
+_FENCE = 1234.5
+
+
+@pytest.fixture
+def fences(monkeypatch):
+    """Put numbers around every buffer of a loop; the fixture tells how many were overwritten."""
+    aligned_empty, fenced = lanes.aligned_empty, []
+
+    def with_fences(size, dtype):
+        room = aligned_empty(size + 2 * 2**14, dtype)
+        room[:] = _FENCE
+        fenced.append((room[: 2**14], room[2**14 + size :]))
+        return room[2**14 : 2**14 + size]
+
+    monkeypatch.setattr(lanes, "aligned_empty", with_fences)
+    return lambda: sum(int((part != _FENCE).sum()) for pair in fenced for part in pair)
+
+
+@PRECISIONS
+@pytest.mark.parametrize("n_components", [1, 2, 7, 16, 33, 100])
+@pytest.mark.parametrize("kernel", [Polynomial(2), Polynomial(5, coef0=0.0), Exponential(2.0)])
+def test_fused_equals_up_then_down(rows, dtype, n_components, kernel):
+    craft_map = CraftMap(kernel, n_components, random_state=n_components).fit(rows)
+    assert craft_map._is_fused
+    X = rows.astype(dtype)
+    expected = up_then_down(craft_map, X.astype(np.float64))
+    # Relative to the up-features: a projection to few components may be short by chance.
+    scale = np.linalg.norm(craft_map.up_.transform(rows), axis=1)
+    distance = np.linalg.norm(craft_map.transform(X) - expected, axis=1)
+    assert (distance <= TOLERANCE[dtype] * scale).all()
+
+
+def test_fused_equals_the_explicit_matrices(rows):
+    craft_map = CraftMap(Polynomial(3, coef0=0.1), 40, random_state=0).fit(rows)
+    Z = maclaurin_features(craft_map.up_, rows)
+    n_down = Z.shape[1] - craft_map.n_kept_
+    expected = np.concatenate([Z[:, :n_down] @ subsampled_matrix(craft_map.down_), Z[:, n_down:]], axis=1)
+    assert_rows_close(craft_map.transform(rows), expected, 1e-12)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "n_components", "n_kept"),
+    [(Polynomial(3), 100, 13), (Polynomial(3), 12, 1), (MaclaurinSeries([0, 1, 1]), 100, 12), (Polynomial(0), 5, 0)],
+)
+def test_kept_columns_are_the_last_ones_of_the_up_map(rows, kernel, n_components, n_kept):
+    craft_map = CraftMap(kernel, n_components, random_state=0).fit(rows)
+    assert craft_map.n_kept_ == n_kept
+    Z, up = craft_map.transform(rows), craft_map.up_.transform(rows)
+    np.testing.assert_array_equal(Z[:, n_components - n_kept :], up[:, up.shape[1] - n_kept :])
+    assert_rows_close(Z, up_then_down(craft_map, rows), 1e-12)
+
+
+@WEIGHTS
+@pytest.mark.parametrize("width", [1, 3, 12, 33])
+@pytest.mark.parametrize("up_components", [13, 64, 325, 520])
+@pytest.mark.parametrize("degrees", ["optimal", "geometric"])
+def test_the_loop_stays_inside_its_buffers(fences, rows, complex_weights, width, up_components, degrees):
+    X = np.tile(rows, 3)[:, :width]
+    up = RandomMaclaurin(
+        Polynomial(3), up_components, degrees=degrees, complex_weights=complex_weights, exact_low_degrees=False
+    )
+    craft_map = CraftMap(n_components=64, up=up, random_state=1).fit(X)
+    Z = craft_map.transform(X)
+    assert fences() == 0
+    assert_rows_close(Z, up_then_down(craft_map, X), 1e-12)
+
+
+@PRECISIONS
+def test_the_loops_of_its_parts_stay_inside_their_buffers(fences, rows, dtype):
+    craft_map = CraftMap(Polynomial(3), 30, random_state=1).fit(rows)
+    up_then_down(craft_map, rows.astype(dtype))
+    assert fences() == 0
