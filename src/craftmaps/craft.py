@@ -30,7 +30,8 @@ class CraftMap(KernelMap):
 
     An up-projection :math:`Z: R^d \to R^D` estimates the kernel well but wastefully; a
     Johnson-Lindenstrauss down-projection :math:`G: R^D \to R^E` keeps its inner products in
-    fewer numbers. At equal output width E the error is below that of the up-map alone.
+    fewer numbers. At equal output width E the error is below that of the up-map alone, unless
+    the kernel is so nearly linear that the up-map is almost exact.
     With Hadamard transforms for both a row costs :math:`O(D \log d)` a factor and
     :math:`O(D \log E)`, and the D numbers of a row are never all there at once.
 
@@ -105,18 +106,26 @@ class CraftMap(KernelMap):
         self.seed_ = seed_of(self.random_state)
         self.up_ = self._make_up().fit(X)
         self.n_kept_ = self._choose_kept(X)
-        # One row shows the width and the type of whatever the up-map gives.
-        example = _apply(self.up_, X[:1], X.dtype)
-        example = example[:, : example.shape[1] - self.n_kept_]
+        n_down = self._up_width(X) - self.n_kept_
         self.down_ = self._make_down(self.n_kept_)
         if isinstance(self.down_, SubsampledHadamard):
             # Columns of the up-maps are exchangeable enough to keep their places, which
             # lets the fused loop work on one chunk of them at a time.
-            self.down_.n_features_in_ = example.shape[1]
-            self.down_._draw(example.shape[1], shuffle=False)
+            self.down_.n_features_in_ = n_down
+            self.down_._draw(n_down, shuffle=False)
+            if self._is_fused:
+                # The signs and the scale of the down-projection ride on the weights of the up-features.
+                self._fused_weights = self.up_._weights.copy()
+                self._fused_weights[:n_down] *= self.down_.signs_ * self.down_._scale
         else:
-            self.down_.fit(example)
+            self.down_.fit(np.zeros((1, n_down), X.dtype))  # random projections look at the width alone
         return self
+
+    def _up_width(self, X: Any) -> int:
+        """Return the width of the up-projection; of a foreign one a row shows it."""
+        if isinstance(self.up_, FeatureMap):
+            return self.up_._n_features_out
+        return _apply(self.up_, X[:1], X.dtype).shape[1]
 
     def _make_up(self) -> Any:
         """Return the up-projection, not yet fitted."""
@@ -140,13 +149,11 @@ class CraftMap(KernelMap):
         if self.up != "maclaurin":
             return 0  # a given up-map goes through the down-projection whole
         shares, n_components = self.up_.shares_, int(self.n_components)
-        if not shares.counts.any():
-            return 0
         left, right = sample_halves(X, self.seed_)
         errors = {
             n_kept: float(np.mean(self._added_variance(left, right, n_kept)))
             for n_kept in {0, shares.n_constant, shares.n_constant + shares.n_linear}
-            if n_kept < n_components
+            if n_kept < min(n_components, self.up_.n_components)
         }
         return min(errors, key=lambda n_kept: errors[n_kept])
 
@@ -180,12 +187,9 @@ class CraftMap(KernelMap):
         """Run the up- and the down-projection in one loop."""
         from craftmaps._loops import hadamard, lanes
 
-        draw, weights, order = self.up_._loop_arguments(X.dtype)
+        draw, order = self.up_._loop_arguments()
         down = self.down_._subsample()
-        # The signs and the scale of the down-projection ride on the weights of the up-features.
-        weights = weights.copy()
-        weights[: self.down_.signs_.size] *= (self.down_.signs_ * self.down_._scale).astype(X.dtype)
-        weights = frozen(weights)
+        weights = frozen(self._fused_weights.astype(X.dtype))
         # Room for an unfinished chunk and one more group of features, padded to whole chunks.
         chunk = 1 << down.log2_chunk
         room = chunk * (1 + -(-2 * order // chunk))

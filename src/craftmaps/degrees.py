@@ -149,7 +149,9 @@ class _Plan:
             for n in powers[(powers > 0) & (self.weights > 0)]:
                 moment = one_feature(of_estimate(pairs), int(n), complex_weights) - pairs.S**n
                 total = total + rounding[n] * self.weights[n] ** 2 * moment
-        return float(np.mean(total))
+        # Less than rounding errors is nothing: of equally good plans the more exact one is taken.
+        mean = float(np.mean(total))
+        return mean if mean > 1e-12 * float(np.mean(pairs.N)) else 0.0
 
 
 def _largest_remainders(want: NDArray[np.float64], n: int) -> NDArray[np.int64]:

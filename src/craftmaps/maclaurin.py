@@ -169,7 +169,8 @@ class RandomMaclaurin(KernelMap):
             return self._transform_dense(X)
         from craftmaps._loops import hadamard, lanes
 
-        draw, weights, order = self._loop_arguments(X.dtype)
+        draw, order = self._loop_arguments()
+        weights = frozen(self._weights.astype(X.dtype))
 
         def loop(tiles: NDArray, out: NDArray, line: tuple[int, ...]) -> None:
             z, factor = (lanes.aligned_empty(2 * order * len(line), X.dtype) for _ in range(2))
@@ -177,12 +178,12 @@ class RandomMaclaurin(KernelMap):
 
         return map_rows(X, self._n_features_out, loop, width=order, **self._loading(X.dtype))
 
-    def _loop_arguments(self, dtype: np.dtype) -> tuple[Any, NDArray, int]:
-        """Return the draw and the column weights as the loops want them, and the block order."""
+    def _loop_arguments(self) -> tuple[Any, int]:
+        """Return the draw as the loops want it, and the block order."""
         from craftmaps._loops.hadamard import MaclaurinDraw
 
         draw = MaclaurinDraw(*(frozen(v) if isinstance(v, np.ndarray) else v for v in self._drawn))
-        return draw, frozen(self._weights.astype(dtype)), self._drawn[0].shape[2]
+        return draw, self._drawn[0].shape[2]
 
     def _loading(self, dtype: np.dtype) -> dict[str, NDArray]:
         """Say where input columns stand in a tile, and their factors."""

@@ -1,7 +1,7 @@
 """Choose a map: predicted error and cost of many candidates, the best first."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -204,24 +204,27 @@ def _rate(kernel: Any, family: type, sample: Any, seed: int) -> float:
     parameters: dict[str, Any] = {"up_components": 4096} if family is CraftMap else {}
     width = min(512, max(1, sample.shape[0] // 2)) if family is LandmarkMap else 1024
     feature_map = family(kernel, width, random_state=seed, **parameters).fit(sample)
-    feature_map.transform(sample[:16])  # compile
-    started, rows = time.perf_counter(), 0
-    while time.perf_counter() - started < 0.05:
-        feature_map.transform(sample)
-        rows += sample.shape[0]
-    return feature_map._operations(_density(sample)) * rows / (time.perf_counter() - started)
+    seconds = _shortest(lambda: feature_map.transform(sample))
+    return feature_map._operations(_density(sample)) * sample.shape[0] / seconds
 
 
 def _gram_rate(rates: dict[type, float]) -> float:
     """Measure the rate of float32 matrix products, once for a plan."""
     if np.ndarray not in rates:
         square = np.ones((768, 768), np.float32)
-        np.matmul(square, square)
-        started = time.perf_counter()
-        for _ in range(5):
-            np.matmul(square, square)
-        rates[np.ndarray] = 5 * 2.0 * 768**3 / (time.perf_counter() - started)
+        rates[np.ndarray] = 2.0 * 768**3 / _shortest(lambda: np.matmul(square, square))
     return rates[np.ndarray]
+
+
+def _shortest(task: Callable[[], Any]) -> float:
+    """Return the shortest of some runs once warm: what else the machine does only adds to a time."""
+    task()
+    seconds = []
+    while len(seconds) < 5 or (sum(seconds) < 0.05 and len(seconds) < 100):
+        started = time.perf_counter()
+        task()
+        seconds.append(time.perf_counter() - started)
+    return min(seconds)
 
 
 def _density(X: Any) -> float:

@@ -44,7 +44,8 @@ def predicted_error(feature_map: Any, X: Rows, Y: Rows | None = None) -> float:
         Y = check_array(Y, accept_sparse="csr", dtype=np.float64, input_name="Y")
     estimate = feature_map._estimate_moments(X, Y)
     K = estimated_kernel(feature_map)(X, Y)
-    squared_error = np.mean((estimate.mean - K) ** 2 + estimate.variance)
+    # A variance of zero may come out as a negative rounding error.
+    squared_error = max(float(np.mean((estimate.mean - K) ** 2 + estimate.variance)), 0.0)
     return float(np.sqrt(squared_error / np.mean(K**2)))
 
 

@@ -89,6 +89,9 @@ class SubsampledHadamard(FeatureMap):
             self.positions_ = permutations(self.seed_, "positions", 1, self.order_)[0, :width]
         self.residues_ = np.sort(permutations(self.seed_, "residues", 1, chunk)[0, :n_components])
         self.quotients_ = integers(self.seed_, "quotients", (n_components,), self.order_ // chunk)
+        n_chunks = -(-(int(self.positions_.max()) + 1) // chunk)
+        common = np.bitwise_count(np.arange(n_chunks)[:, None] & self.quotients_[None, :])
+        self._outer_signs = (1 - 2 * (common & 1)).astype(np.int8)
         return self
 
     def _transform_rows(self, X: Any) -> NDArray[np.floating]:
@@ -119,11 +122,8 @@ class SubsampledHadamard(FeatureMap):
         """Return the kept rows as the loops want them."""
         from craftmaps._loops.hadamard import Subsample
 
-        chunk = next_power_of_two(self.residues_.size)
-        n_chunks = -(-(int(self.positions_.max()) + 1) // chunk)
-        common = np.bitwise_count(np.arange(n_chunks)[:, None] & self.quotients_[None, :])
-        outer = (1 - 2 * (common & 1)).astype(np.int8)
-        return Subsample(frozen(outer), frozen(self.residues_), chunk.bit_length() - 1)
+        log2_chunk = next_power_of_two(self.residues_.size).bit_length() - 1
+        return Subsample(frozen(self._outer_signs), frozen(self.residues_), log2_chunk)
 
     @property
     def _n_features_out(self) -> int:

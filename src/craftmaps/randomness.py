@@ -33,7 +33,7 @@ def child_seed(seed: int, purpose: str) -> int:
 
 def raw_words(seed: int, purpose: str, n: int) -> NDArray[np.uint64]:
     """Return the first n words of the stream of a seed and a purpose."""
-    key = np.array([seed, _fnv1a(purpose)], dtype=np.uint64)
+    key = np.array([seed, fnv1a(purpose)], dtype=np.uint64)
     return np.random.Philox(key=key).random_raw(n)
 
 
@@ -62,7 +62,7 @@ def uniforms(seed: int, purpose: str, n: int) -> NDArray[np.float64]:
     return (raw_words(seed, purpose, n) >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
 
-def _fnv1a(text: str) -> int:
+def fnv1a(text: str) -> int:
     """Hash a string to 64 bits (FNV-1a)."""
     value = 0xCBF29CE484222325
     for byte in text.encode():

@@ -17,7 +17,7 @@ from craftmaps.parallel import for_row_blocks
 from craftmaps.randomness import integers, seed_of, signs
 from craftmaps.tiles import csr_block, frozen
 
-_BLOCK_BYTES = 2**20
+_BLOCK_BYTES = 2**18  # of sketches: with their spectra they stay in the second-level cache
 
 
 class TensorSketch(KernelMap):

@@ -47,19 +47,26 @@ So outer[c, e] is that sign for output e, residues[e] is its b, and B is 2^log2_
 """
 
 
-@njit(nogil=True, cache=True, inline="never")
+@njit(nogil=True, cache=True)
 def _sweep(x, start, size, stride, log2_radix, line):
     """Run one butterfly pass over `size` numbers from `start`, at one stride."""
-    lanes = len(line)
-    for block in range(start, start + size, stride << log2_radix):
-        for i in range(block, block + stride, lanes):
-            if log2_radix == 3:
+    step = stride << log2_radix
+    # The choice stands outside the loops: LLVM does not move it there.
+    if log2_radix == 3:
+        for block in range(start, start + size, step):
+            for i in range(block, block + stride, len(line)):
                 butterfly8(x, i, stride, line)
-            elif log2_radix == 4:
+    elif log2_radix == 4:
+        for block in range(start, start + size, step):
+            for i in range(block, block + stride, len(line)):
                 butterfly16(x, i, stride, line)
-            elif log2_radix == 2:
+    elif log2_radix == 2:
+        for block in range(start, start + size, step):
+            for i in range(block, block + stride, len(line)):
                 butterfly4(x, i, stride, line)
-            else:
+    else:
+        for block in range(start, start + size, step):
+            for i in range(block, block + stride, len(line)):
                 butterfly2(x, i, stride, line)
 
 

@@ -5,7 +5,7 @@ becomes one line of numbers, one for each row. Butterflies are then vector addit
 stride, and a permutation moves whole cache lines. The loops learn the number of lanes from the
 length of a tuple, because its length is part of its type and so known to the compiler.
 
-This file is the only place where dense and CSR rows differ.
+For the Hadamard maps this file is the only place where dense and CSR rows differ.
 """
 
 import numba
