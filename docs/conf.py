@@ -1,0 +1,72 @@
+"""Configuration of the documentation, built by `make docs`."""
+
+import re
+from typing import Any
+
+from docutils import nodes
+from docutils.utils.math import latex2mathml
+
+from craftmaps import __version__
+
+project = "craftmaps"
+author = "the craftmaps developers"
+project_copyright = f"2026, {author}"
+version = release = __version__
+
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "numpydoc",
+]
+exclude_patterns = ["_build"]
+templates_path = ["_templates"]
+default_role = "code"
+
+autosummary_generate = True
+# Beside the function craftmaps.plan.plan: some file systems do not tell upper from lower case.
+autosummary_filename_map = {"craftmaps.plan.Plan": "craftmaps.plan.Plan-class"}
+autodoc_typehints = "none"
+autodoc_default_options = {"inherited-members": True}
+numpydoc_show_class_members = False
+
+# Formulas become MathML, which browsers draw by themselves: pages need no network and no script.
+html_math_renderer = "mathml"
+html_theme = "pydata_sphinx_theme"
+html_title = "craftmaps"
+html_show_sourcelink = False
+html_theme_options = {
+    "show_toc_level": 2,
+    "navigation_with_keys": False,
+    "secondary_sidebar_items": ["page-toc"],
+}
+html_sidebars = {page: [] for page in ("index", "getting-started", "maps", "choosing", "speed")}
+
+
+def skip_foreign(app: Any, what: str, name: str, member: Any, skip: bool, options: Any) -> bool | None:
+    """Leave out what scikit-learn's and Python's classes bring along; it is described in their own documentation."""
+    return True if not str(getattr(member, "__module__", "")).startswith("craftmaps") else None
+
+
+def escape(app: Any, what: str, name: str, member: Any, options: Any, lines: list[str]) -> None:
+    """Escape what a docstring means as plain text and reStructuredText would read as markup: |x| and n_."""
+    for i, line in enumerate(lines):
+        if "`" not in line and not line.lstrip().startswith((">>>", "..")):
+            name, colon, text = line.rpartition(" : ")  # the name of a parameter stays as it is
+            lines[i] = name + colon + re.sub(r"(?<=\w)_(?!\w)|\|", r"\\\g<0>", text)
+
+
+def write_mathml(translator: Any, node: nodes.Element) -> None:
+    """Write a formula as MathML, in a line of its own if it is a block."""
+    tex = node.astext().replace(r"\dots", r"\ldots")
+    markup = latex2mathml.tex2mathml(re.sub(r"(?<=\w) (?=\\log)", r"\,", tex))
+    if isinstance(node, nodes.math_block):
+        markup = markup.replace("<math ", '<math display="block" style="margin: 1em 0" ', 1)
+    translator.body.append(markup)
+    raise nodes.SkipNode
+
+
+def setup(app: Any) -> None:
+    """Connect the functions above; `escape` comes before numpydoc reads a docstring."""
+    app.add_html_math_renderer("mathml", (write_mathml, None), (write_mathml, None))
+    app.connect("autodoc-skip-member", skip_foreign)
+    app.connect("autodoc-process-docstring", escape, priority=100)
