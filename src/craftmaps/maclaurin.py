@@ -150,6 +150,7 @@ class RandomMaclaurin(KernelMap):
             block_signs = signs(self.seed_, "signs", (len(used), n_parts, self._block_order))
             rows = permutations(self.seed_, "rows", len(used), self._block_order).astype(np.int32)
         exact = (int(shares.counts[0]) + shares.n_unused, shares.n_linear, shares.n_constant)
+        block_signs = block_signs.astype(np.float32)  # as the loops want them
         self._drawn = (block_signs, rows, np.array(used, np.int64), first.astype(np.int64), *exact)
         self._weights = np.sqrt(shares.columns()[1])
 

@@ -75,7 +75,10 @@ def _make_butterfly(radix):
 
 
 def _make_flipped_butterfly(radix):
-    """Make the transform of `radix` neighbouring lines from `source`, each with its sign, into `x`."""
+    """Make the transform of `radix` neighbouring lines from `source`, each with its sign, into `x`.
+
+    Signs are float32: as bytes they would have to be converted one by one.
+    """
 
     @intrinsic
     def butterfly(typingctx, x, start, source, source_start, signs, first, line):
@@ -90,7 +93,8 @@ def _make_flipped_butterfly(radix):
                 targets.append(slots)
                 sources.append(_line_slots(context, builder, source_type, source, line, source_offset)[2])
                 at = builder.add(first, ir.Constant(first.type, i))
-                number = builder.sitofp(builder.load(builder.gep(sign, [at])), vector.element)
+                number = builder.load(builder.gep(sign, [at]))
+                number = number if number.type == vector.element else builder.fpext(number, vector.element)
                 numbers.append(_spread(builder, number, vector))
                 offset, source_offset = builder.add(offset, stride), builder.add(source_offset, stride)
             return _butterfly_codegen(context, builder, radix, sources, targets, numbers, align)
