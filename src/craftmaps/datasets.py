@@ -165,6 +165,6 @@ def _from_openml(name: str) -> Split:
         raise DataNotFound(
             f"{name} is not below CRAFTMAPS_DATA ({os.environ.get('CRAFTMAPS_DATA', 'not set')}) "
             f"and could not be fetched: {error}"
-        ) from error
+        ) from None
     test = np.arange(y.size) % 5 == 4 if n_train is None else np.arange(y.size) >= n_train
     return Split(X[~test], y[~test], X[test], y[test])
