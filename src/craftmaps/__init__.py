@@ -7,8 +7,10 @@ if TYPE_CHECKING:
     from craftmaps.craft import CraftMap
     from craftmaps.kernels import Exponential, MaclaurinSeries, Polynomial
     from craftmaps.landmarks import LandmarkMap
+    from craftmaps.learner import CraftClassifier, CraftRegressor, load_model
     from craftmaps.maclaurin import RandomMaclaurin
     from craftmaps.metric import CovarianceMetric
+    from craftmaps.normal_equations import NormalEquations
     from craftmaps.parallel import threads
     from craftmaps.projection import SubsampledHadamard
     from craftmaps.tensor_sketch import TensorSketch
@@ -17,20 +19,28 @@ __version__ = "0.1.0"
 
 __all__ = [
     "CovarianceMetric",
+    "CraftClassifier",
     "CraftMap",
+    "CraftRegressor",
     "Exponential",
     "LandmarkMap",
     "MaclaurinSeries",
+    "NormalEquations",
     "Polynomial",
     "RandomMaclaurin",
     "SubsampledHadamard",
     "TensorSketch",
+    "load_model",
     "threads",
 ]
 
 # A name is imported when it is first used: scikit-learn alone takes over a second to import,
 # which a command such as `craftmaps --version` should not wait for.
 _HOMES = {
+    "load_model": "learner",
+    "NormalEquations": "normal_equations",
+    "CraftRegressor": "learner",
+    "CraftClassifier": "learner",
     "CovarianceMetric": "metric",
     "CraftMap": "craft",
     "Exponential": "kernels",

@@ -106,7 +106,12 @@ class CraftMap(KernelMap):
         self.seed_ = seed_of(self.random_state)
         self.up_ = self._make_up().fit(X)
         self.n_kept_ = self._choose_kept(X)
-        n_down = self._up_width(X) - self.n_kept_
+        self._draw_down(self._up_width(X))
+        return self
+
+    def _draw_down(self, up_width: int | None = None) -> None:
+        """Draw the down-projection for the columns that are not kept."""
+        n_down = (self.up_._n_features_out if up_width is None else up_width) - self.n_kept_
         self.down_ = self._make_down(self.n_kept_)
         if isinstance(self.down_, SubsampledHadamard):
             # Columns of the up-maps are exchangeable enough to keep their places, which
@@ -118,8 +123,7 @@ class CraftMap(KernelMap):
                 self._fused_weights = self.up_._weights.copy()
                 self._fused_weights[:n_down] *= self.down_.signs_ * self.down_._scale
         else:
-            self.down_.fit(np.zeros((1, n_down), X.dtype))  # random projections look at the width alone
-        return self
+            self.down_.fit(np.zeros((1, n_down)))  # random projections look at the width alone
 
     def _up_width(self, X: Any) -> int:
         """Return the width of the up-projection; of a foreign one a row shows it."""

@@ -1,0 +1,113 @@
+"""Checkpoints of a pass: the statistic, the held-out sample and the position in the stream.
+
+A run that is resumed from a checkpoint adds the same blocks in the same order to the same numbers,
+so it ends in the same model, bit for bit, as one that was never interrupted.
+"""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_matrix, issparse
+
+from craftmaps import model_file
+from craftmaps.holdout import Holdout
+from craftmaps.model_file import ModelFileError
+from craftmaps.normal_equations import NormalEquations
+from craftmaps.parts import lift_from_plain, lift_to_plain
+
+
+def write(path: str | os.PathLike, learner: Any, position: int) -> None:
+    """Write what a learner has counted, and how many blocks of its stream that were."""
+    statistic = learner._statistic
+    header = {
+        "checkpoint": type(learner).__name__,
+        "parameters": _parameters(learner),
+        "position": position,
+        "seed": learner.seed_,
+        "n_features": int(learner.n_features_in_),
+        "n_rows": int(learner.n_rows_seen_),
+        "targets": learner._targets_to_plain(),
+        "lift": None if learner._lift is None else lift_to_plain(learner._lift),
+        "statistic": None if statistic is None else dict(vars(statistic)),
+        "holdout": _holdout_to_plain(learner),
+        "waiting": {
+            str(i): {"X": _rows_to_plain(X), "y": learner._labels_to_plain(y), "weight": weight}
+            for i, (X, y, weight) in enumerate(learner._waiting)
+        },
+    }
+    model_file.write(path, header)
+
+
+def read(path: str | os.PathLike, learner: Any) -> int:
+    """Restore a learner from a checkpoint of one with the same parameters; return its position."""
+    header = model_file.read(path)
+    if header.get("checkpoint") != type(learner).__name__:
+        raise ModelFileError(f"{Path(path)} is not a checkpoint of a {type(learner).__name__}.")
+    mine, theirs = _parameters(learner), header["parameters"]
+    for name in mine:
+        if mine[name] != theirs.get(name):
+            raise ModelFileError(
+                f"{Path(path)} is a checkpoint with {name}={theirs.get(name)}, expected {mine[name]} as here."
+            )
+    learner.n_features_in_ = header["n_features"]
+    learner._start(seed=header["seed"])
+    learner._targets_from_plain(header["targets"])
+    learner.n_rows_seen_ = header["n_rows"]
+    if header["lift"] is not None:
+        learner._take_lift(lift_from_plain(header["lift"]))
+    if header["statistic"] is not None:
+        learner._statistic = NormalEquations.__new__(NormalEquations)
+        vars(learner._statistic).update(header["statistic"])
+        learner._statistic.gram = np.asfortranarray(learner._statistic.gram)
+    learner._holdout = _holdout_from_plain(header["holdout"], learner)
+    for _, block in sorted(header["waiting"].items(), key=lambda item: int(item[0])):
+        X, y = _rows_from_plain(block["X"]), learner._labels_from_plain(block["y"])
+        learner._waiting.append((X, y, block["weight"]))
+    return int(header["position"])
+
+
+def _parameters(learner: Any) -> dict[str, str]:
+    """Return the parameters that must agree, as text."""
+    parameters = learner.get_params(deep=False)
+    return {name: repr(value) for name, value in sorted(parameters.items()) if name != "verbose"}
+
+
+def _holdout_to_plain(learner: Any) -> dict[str, Any]:
+    """Describe the held-out sample."""
+    holdout = learner._holdout
+    return {
+        "size": holdout.size,
+        "seed": holdout.seed,
+        "hashes": holdout.hashes.view(np.int64),
+        "X": _rows_to_plain(holdout.X),
+        "y": learner._labels_to_plain(holdout.y) if len(holdout) else None,
+        "weight": holdout.weight,
+        "count": holdout.count,
+    }
+
+
+def _holdout_from_plain(plain: dict[str, Any], learner: Any) -> Holdout:
+    """Make the held-out sample again."""
+    holdout = Holdout(plain["size"], plain["seed"])
+    holdout.hashes, holdout.X = plain["hashes"].view(np.uint64), _rows_from_plain(plain["X"])
+    holdout.weight, holdout.count = plain["weight"], plain["count"]
+    if plain["y"] is not None:
+        holdout.y = learner._labels_from_plain(plain["y"])
+    return holdout
+
+
+def _rows_to_plain(X: Any) -> Any:
+    """Return rows as arrays."""
+    if X is None or not issparse(X):
+        return X
+    return {"data": X.data, "indices": X.indices, "indptr": X.indptr, "width": int(X.shape[1])}
+
+
+def _rows_from_plain(plain: Any) -> Any:
+    """Return rows from arrays."""
+    if not isinstance(plain, dict):
+        return plain
+    shape = (plain["indptr"].size - 1, plain["width"])
+    return csr_matrix((plain["data"], plain["indices"], plain["indptr"]), shape=shape)

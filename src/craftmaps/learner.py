@@ -1,0 +1,443 @@
+"""Classifiers and regressors that learn from any number of rows in one pass."""
+
+import os
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize_scalar
+from scipy.special import log_softmax, softmax
+from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
+from sklearn.utils import check_scalar, column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+
+from craftmaps import model_file
+from craftmaps.codes import DECODINGS, class_scores, make_code
+from craftmaps.feature_map import check_choice
+from craftmaps.kernels import Rows
+from craftmaps.one_pass import OnePassLearner
+from craftmaps.randomness import child_seed, fnv1a
+from craftmaps.sampling import row_hashes
+
+
+class CraftClassifier(ClassifierMixin, OnePassLearner):
+    r"""Classify with a kernel learned in one pass over the rows.
+
+    Rows are shaped (metric, unit length), mapped to E random features, and added to a Gram matrix and
+    sums for each label. At the end least squares is solved for the bits of an error-correcting
+    output code, with a penalty chosen on a sample of rows that each fold takes out of
+    the statistic again. Features follow the precision of the rows: float32 is twice as fast and
+    as accurate in practice.
+
+    Parameters
+    ----------
+    kernel : "auto" or a kernel, default="auto"
+        What to approximate. "auto" compares polynomial kernels of several degrees.
+    n_components : int, default=2048
+        Width E of the features; the model has E numbers for each class, the pass costs E^2 a row.
+    feature_map : {"craft", "maclaurin", "tensorsketch", "landmarks"}, None or transformer, default="craft"
+        None is a linear model of the shaped rows. A transformer is cloned.
+    up_components : int or None, default=None
+        Width D of the up-projection of "craft"; None means 8 * n_components.
+    metric : {"auto", "covariance"}, None or transformer, default="auto"
+        What rows go through first. "auto" compares rows as they are, standardised columns and
+        covariance metrics.
+    normalize : bool or "auto", default="auto"
+        Whether rows are then brought to unit length. With an explicit kernel and metric "auto"
+        means True; otherwise unit length is compared with one common scale for all rows.
+    code : {"one-vs-rest", "random", "hadamard"} or array of shape (n_classes, n_bits), default="one-vs-rest"
+        Code words of the classes, of +1 and -1.
+    code_size : int or None, default=None
+        Bits of a random or Hadamard code; None means 200 random bits, as in the paper.
+    decoding : {"euclidean", "hamming", "loss"}, default="euclidean"
+    alphas : float, sequence of float or None, default=None
+        Penalties to compare, in units of trace(G) / E of the centred Gram matrix G.
+    cv : int or None, default=5
+        Folds of the held-out sample to choose alpha with; None needs a single alpha.
+    holdout_rows : int, default=10_000
+        Size of the held-out sample, kept in raw form during the pass.
+    fit_intercept : bool, default=True
+    batch_rows : int or "auto", default="auto"
+        Rows to map at a time.
+    random_state : int, RandomState instance or None, default=None
+        Where the seed comes from; statistics of different rows add up if it is the same int.
+    verbose : int, default=0
+        Whether `fit_stream` shows its progress.
+
+    Attributes
+    ----------
+    alpha_ : float
+        The chosen penalty, in units of scikit-learn's `Ridge`.
+    cv_results_ : dict
+        Mean and standard deviation of the error for every alpha.
+    choices_ : dict
+        What was chosen for kernel, metric and normalize, and the held-out errors of the candidates.
+    n_rows_seen_ : int
+    classes_ : ndarray
+        All labels seen, sorted.
+    coef_ : ndarray of shape (n_bits, E)
+    intercept_ : ndarray of shape (n_bits,)
+
+    Examples
+    --------
+    >>> from craftmaps import CraftClassifier, datasets
+    >>> digits = datasets.load("digits")
+    >>> model = CraftClassifier(n_components=512, random_state=0).fit(digits.X_train, digits.y_train)
+    >>> bool(model.score(digits.X_test, digits.y_test) > 0.97)
+    True
+    """
+
+    def __init__(
+        self,
+        kernel="auto",
+        n_components=2048,
+        *,
+        feature_map="craft",
+        up_components=None,
+        metric="auto",
+        normalize="auto",
+        code="one-vs-rest",
+        code_size=None,
+        decoding="euclidean",
+        alphas=None,
+        cv=5,
+        holdout_rows=10_000,
+        fit_intercept=True,
+        batch_rows="auto",
+        random_state=None,
+        verbose=0,
+    ):
+        self.kernel = kernel
+        self.n_components = n_components
+        self.feature_map = feature_map
+        self.up_components = up_components
+        self.metric = metric
+        self.normalize = normalize
+        self.code = code
+        self.code_size = code_size
+        self.decoding = decoding
+        self.alphas = alphas
+        self.cv = cv
+        self.holdout_rows = holdout_rows
+        self.fit_intercept = fit_intercept
+        self.batch_rows = batch_rows
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def partial_fit(self, X: Rows, y: Rows, classes: Rows | None = None, sample_weight: Rows | None = None) -> Self:
+        """Learn from more rows; labels may be new, and `classes` may name some beforehand."""
+        self._partial_fit(X, y, sample_weight)
+        if classes is not None:
+            self._learn_targets(column_or_1d(np.asarray(classes)))
+        return self
+
+    def save(self, path: str | os.PathLike, dtype: Any = np.float32) -> None:
+        """Write the model to a file, its weights as float64, float32 or float16; see `load_model`."""
+        code = self.code if isinstance(self.code, str) else np.asarray(self.code, dtype=np.float64).tolist()
+        self._save(
+            path,
+            dtype,
+            {
+                "classes": self._targets_to_plain(),
+                "code": code,
+                "code_size": self.code_size,
+                "decoding": self.decoding,
+                "temperature": self._temperature if self._is_solved else None,
+            },
+        )
+
+    def decision_function(self, X: Rows) -> NDArray[np.floating]:
+        """Return scores of the classes, or for two classes the score of the second."""
+        scores = self._scores(self._outputs(X))
+        return scores[:, 1] if self.classes_.size == 2 else scores
+
+    def predict(self, X: Rows) -> NDArray:
+        """Return the class of every row."""
+        return self.classes_[self._scores(self._outputs(X)).argmax(axis=1)]
+
+    def predict_proba(self, X: Rows) -> NDArray[np.floating]:
+        """Return probabilities of the classes, calibrated on rows that were left out."""
+        scores = self._scores(self._outputs(X))
+        return softmax(scores * scores.dtype.type(self._temperature), axis=1)
+
+    def _checked_targets(self, y: Any) -> NDArray:
+        check_classification_targets(y)
+        return column_or_1d(y, warn=True)
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_choice("decoding", self.decoding, DECODINGS)
+        if self.code_size is not None:
+            check_scalar(self.code_size, "code_size", int, min_val=1)
+
+    def _forget_targets(self) -> None:
+        self.classes_ = np.empty(0)
+
+    def _learn_targets(self, y: NDArray) -> None:
+        old = self.classes_
+        found = np.unique(y)
+        classes = np.union1d(old, found) if old.size else found
+        if classes.size == old.size:
+            return
+        if self._statistic is not None:
+            self._statistic = self._statistic.with_targets(np.searchsorted(classes, old), classes.size)
+        self.classes_ = classes
+
+    def _targets_to_plain(self) -> Any:
+        kind = self.classes_.dtype.kind
+        if kind not in "OUbiuf" or (kind == "O" and not all(isinstance(label, str) for label in self.classes_)):
+            raise TypeError(f"Labels must be strings, numbers or booleans to be saved, got {self.classes_.dtype}.")
+        return {"dtype": self.classes_.dtype.str, "values": self.classes_.tolist()}
+
+    def _targets_from_plain(self, plain: Any) -> None:
+        dtype = np.dtype(str(plain["dtype"]))
+        if dtype.kind not in "OUbiuf":
+            raise TypeError(f"labels of type {dtype}")
+        self.classes_ = np.array(plain["values"], dtype=dtype)
+
+    def _labels_to_plain(self, y: NDArray) -> NDArray:
+        return np.searchsorted(self.classes_, y)
+
+    def _labels_from_plain(self, plain: NDArray) -> NDArray:
+        return self.classes_[plain]
+
+    def _learn_targets_of(self, other: "CraftClassifier") -> None:
+        self._learn_targets(other.classes_)
+
+    def _aligned_statistic(self, other: "CraftClassifier") -> Any:
+        positions = np.searchsorted(self.classes_, other.classes_)
+        return other._statistic.with_targets(positions, self.classes_.size)
+
+    def _check_targets(self) -> None:
+        if self.classes_.size < 2:
+            raise ValueError(f"y must have at least 2 classes, got only one class: {self.classes_.tolist()}.")
+
+    def _targets(self, y: NDArray) -> NDArray[np.float64]:
+        return (y[:, None] == self.classes_[None, :]).astype(np.float64)
+
+    def _target_bits(self, y: NDArray) -> NDArray[np.uint64]:
+        bits = np.array([fnv1a(str(label)) for label in self.classes_], dtype=np.uint64)
+        return bits[np.searchsorted(self.classes_, y)]
+
+    def _errors(self, outputs: NDArray, y: NDArray) -> NDArray[np.float64]:
+        return (self.classes_[self._scores(outputs).argmax(axis=1)] != y).astype(np.float64)
+
+    def _words(self) -> NDArray[np.float64]:
+        """Return the code words of the classes seen so far."""
+        n_classes = self.classes_.size
+        if isinstance(self.code, str) and self.code == "one-vs-rest" and n_classes == 2:
+            return np.array([[-1.0], [1.0]])
+        return make_code(self.code, n_classes, self.code_size, child_seed(self.seed_, "code"))
+
+    def _scores(self, outputs: NDArray) -> NDArray:
+        """Return the scores of the classes from what is predicted for their indicators."""
+        words = self._words()
+        return class_scores(outputs @ words.astype(outputs.dtype), words, self.decoding)
+
+    def _set_solution(self, coef: NDArray[np.float64], intercept: NDArray[np.float64]) -> None:
+        self._target_coef, self._target_intercept = coef, intercept
+        words = self._words()
+        self.coef_, self.intercept_ = words.T @ coef, words.T @ intercept
+        self._temperature = 4.0
+        if self._alpha_choice is not None:
+            scores, y = self._scores(self._alpha_choice.outputs), self._holdout.y
+            self._temperature = _calibrate(scores, np.searchsorted(self.classes_, y), self._holdout.weight)
+
+
+class CraftRegressor(RegressorMixin, MultiOutputMixin, OnePassLearner):
+    """Predict numbers with a kernel learned in one pass over the rows.
+
+    As `CraftClassifier`, for one target or several.
+
+    Parameters
+    ----------
+    kernel : "auto" or a kernel, default="auto"
+        What to approximate. "auto" compares polynomial kernels of several degrees.
+    n_components : int, default=2048
+        Width E of the features; the model has E numbers for each target, the pass costs E^2 a row.
+    feature_map : {"craft", "maclaurin", "tensorsketch", "landmarks"}, None or transformer, default="craft"
+        None is a linear model of the shaped rows. A transformer is cloned.
+    up_components : int or None, default=None
+        Width D of the up-projection of "craft"; None means 8 * n_components.
+    metric : {"auto", "covariance"}, None or transformer, default="auto"
+        What rows go through first. "auto" compares rows as they are, standardised columns and
+        covariance metrics.
+    normalize : bool or "auto", default="auto"
+        Whether rows are then brought to unit length. With an explicit kernel and metric "auto"
+        means True; otherwise unit length is compared with one common scale for all rows.
+    alphas : float, sequence of float or None, default=None
+        Penalties to compare, in units of trace(G) / E of the centred Gram matrix G.
+    cv : int or None, default=5
+        Folds of the held-out sample to choose alpha with; None needs a single alpha.
+    holdout_rows : int, default=10_000
+        Size of the held-out sample, kept in raw form during the pass.
+    fit_intercept : bool, default=True
+    batch_rows : int or "auto", default="auto"
+        Rows to map at a time.
+    random_state : int, RandomState instance or None, default=None
+        Where the seed comes from; statistics of different rows add up if it is the same int.
+    verbose : int, default=0
+        Whether `fit_stream` shows its progress.
+
+    Attributes
+    ----------
+    alpha_ : float
+        The chosen penalty, in units of scikit-learn's `Ridge`.
+    cv_results_ : dict
+        Mean and standard deviation of the error for every alpha.
+    choices_ : dict
+        What was chosen for kernel, metric and normalize, and the held-out errors of the candidates.
+    n_rows_seen_ : int
+    coef_ : ndarray of shape (E,) or (n_targets, E)
+    intercept_ : float or ndarray of shape (n_targets,)
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from craftmaps import CraftRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = CraftRegressor(n_components=256, random_state=0).fit(X[:400], y[:400])
+    >>> bool(model.score(X[400:], y[400:]) > 0.5)
+    True
+    """
+
+    def __init__(
+        self,
+        kernel="auto",
+        n_components=2048,
+        *,
+        feature_map="craft",
+        up_components=None,
+        metric="auto",
+        normalize="auto",
+        alphas=None,
+        cv=5,
+        holdout_rows=10_000,
+        fit_intercept=True,
+        batch_rows="auto",
+        random_state=None,
+        verbose=0,
+    ):
+        self.kernel = kernel
+        self.n_components = n_components
+        self.feature_map = feature_map
+        self.up_components = up_components
+        self.metric = metric
+        self.normalize = normalize
+        self.alphas = alphas
+        self.cv = cv
+        self.holdout_rows = holdout_rows
+        self.fit_intercept = fit_intercept
+        self.batch_rows = batch_rows
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def partial_fit(self, X: Rows, y: Rows, sample_weight: Rows | None = None) -> Self:
+        """Learn from more rows."""
+        return self._partial_fit(X, y, sample_weight)
+
+    def predict(self, X: Rows) -> NDArray[np.floating]:
+        """Return the targets of every row, in the shape of those learned from."""
+        outputs = self._outputs(X)
+        return outputs[:, 0] if self._is_flat else outputs
+
+    def save(self, path: str | os.PathLike, dtype: Any = np.float32) -> None:
+        """Write the model to a file, its weights as float64, float32 or float16; see `load_model`."""
+        self._save(path, dtype, {"is_flat": self._is_flat})
+
+    def _checked_targets(self, y: Any) -> NDArray:
+        y = np.asarray(y, dtype=np.float64)
+        if not np.isfinite(y).all():
+            raise ValueError("y must be finite, got NaN or infinity.")
+        return y
+
+    def _forget_targets(self) -> None:
+        self._n_targets = 0
+
+    def _learn_targets(self, y: NDArray) -> None:
+        n_targets = 1 if y.ndim == 1 else y.shape[1]
+        if self._n_targets and (n_targets != self._n_targets):
+            raise ValueError(f"y must have {self._n_targets} targets as before, got {n_targets}.")
+        self._n_targets, self._is_flat = n_targets, y.ndim == 1
+
+    def _targets_to_plain(self) -> Any:
+        return {"n_targets": self._n_targets, "is_flat": self._is_flat}
+
+    def _targets_from_plain(self, plain: Any) -> None:
+        self._n_targets, self._is_flat = int(plain["n_targets"]), bool(plain["is_flat"])
+
+    def _labels_to_plain(self, y: NDArray) -> NDArray:
+        return y
+
+    def _labels_from_plain(self, plain: NDArray) -> NDArray:
+        return plain
+
+    def _learn_targets_of(self, other: "CraftRegressor") -> None:
+        if other._n_targets != self._n_targets:
+            raise ValueError(f"other must have {self._n_targets} targets as here, got {other._n_targets}.")
+
+    def _aligned_statistic(self, other: "CraftRegressor") -> Any:
+        return other._statistic
+
+    def _check_targets(self) -> None:
+        pass
+
+    def _targets(self, y: NDArray) -> NDArray[np.float64]:
+        return y[:, None] if y.ndim == 1 else y
+
+    def _target_bits(self, y: NDArray) -> NDArray[np.uint64]:
+        return row_hashes(self._targets(y), 0)
+
+    def _errors(self, outputs: NDArray, y: NDArray) -> NDArray[np.float64]:
+        return np.mean((outputs - self._targets(y)) ** 2, axis=1)
+
+    def _set_solution(self, coef: NDArray[np.float64], intercept: NDArray[np.float64]) -> None:
+        self._target_coef, self._target_intercept = coef, intercept
+        self.coef_ = coef[0] if self._is_flat else coef
+        self.intercept_ = intercept[0] if self._is_flat else intercept
+
+
+def load_model(path: str | os.PathLike) -> "CraftClassifier | CraftRegressor":
+    """Read a model that `save` wrote; it predicts, but does not go on learning.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from craftmaps import CraftClassifier, Polynomial, datasets, load_model
+    >>> digits = datasets.load("digits")
+    >>> model = CraftClassifier(Polynomial(3), 128, metric=None, random_state=0).fit(digits.X_train, digits.y_train)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     model.save(os.path.join(folder, "digits.craft"))
+    ...     again = load_model(os.path.join(folder, "digits.craft"))
+    >>> bool((again.predict(digits.X_test) == model.predict(digits.X_test)).all())
+    True
+    """
+    header = model_file.read(path)
+    try:
+        model_class = {"CraftClassifier": CraftClassifier, "CraftRegressor": CraftRegressor}[header["model"]]
+        model = model_class()
+        model._restore(header)
+        if isinstance(model, CraftClassifier):
+            model._targets_from_plain(header["classes"])
+            code = header["code"] if isinstance(header["code"], str) else np.array(header["code"])
+            model.set_params(code=code, code_size=header["code_size"], decoding=header["decoding"])
+            temperature = header["temperature"]
+        else:
+            model._is_flat, temperature = bool(header["is_flat"]), None
+        model._alpha_choice = None
+        model._set_solution(model._target_coef, model._target_intercept)
+        if temperature is not None:
+            model._temperature = float(temperature)
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+        raise model_file.ModelFileError(f"{path} has a damaged header: {error}.") from None
+    return model
+
+
+def _calibrate(scores: NDArray, labels: NDArray[np.int64], weight: NDArray[np.float64]) -> float:
+    """Return the factor that makes softmax of the scores of left-out rows most likely."""
+
+    def surprise(log_factor: float) -> float:
+        chosen = log_softmax(scores * np.exp(log_factor), axis=1)[np.arange(labels.size), labels]
+        return -float(np.average(chosen, weights=weight))
+
+    return float(np.exp(minimize_scalar(surprise, bounds=(-3, 8), method="bounded").x))

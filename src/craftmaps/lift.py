@@ -1,0 +1,75 @@
+"""From raw rows to features: what every row goes through before it is counted."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+from sklearn.preprocessing import normalize as unit_length
+
+from craftmaps.feature_map import FeatureMap
+
+
+class Lift:
+    """A metric, a length and a feature map, one after the other.
+
+    Parameters
+    ----------
+    metric : fitted transformer or None
+        What turns raw rows into rows worth comparing.
+    scale : float or None
+        A factor for all rows; None brings every row to unit length, and leaves rows of zeros.
+    feature_map : fitted transformer or None
+    """
+
+    def __init__(self, metric: Any, scale: float | None, feature_map: Any = None):
+        self.metric = metric
+        self.scale = scale
+        self.feature_map = feature_map
+
+    def shape_rows(self, X: Any) -> Any:
+        """Return the rows as the feature map sees them."""
+        dtype = X.dtype
+        if self.metric is not None:
+            X = _apply(self.metric, X)
+        if self.scale is None:
+            X = unit_length(X)
+        elif self.scale != 1:
+            X = X * dtype.type(self.scale)
+        return X.astype(dtype, copy=False)
+
+    def difference(self, other: "Lift") -> str | None:
+        """Name a part in which two lifts differ, if there is one."""
+        for name in ("scale", "metric", "feature_map"):
+            if not _same(getattr(self, name), getattr(other, name)):
+                return name
+        return None
+
+    def __call__(self, X: Any) -> NDArray[np.floating]:
+        """Return the features of rows that are known to be good."""
+        dtype = X.dtype
+        X = self.shape_rows(X)
+        if self.feature_map is not None:
+            X = _apply(self.feature_map, X)
+        X = X.toarray() if issparse(X) else np.asarray(X)
+        return X.astype(dtype, copy=False)
+
+
+def _same(one: Any, two: Any) -> bool:
+    """Tell whether two fitted transformers, or what they hold, are equal."""
+    if type(one) is not type(two):
+        return False
+    if isinstance(one, np.ndarray):
+        return one.shape == two.shape and bool(np.array_equal(one, two))
+    if isinstance(one, dict):
+        return one.keys() == two.keys() and all(_same(one[key], two[key]) for key in one)
+    if isinstance(one, (list, tuple)):
+        return len(one) == len(two) and all(_same(a, b) for a, b in zip(one, two, strict=True))
+    if issparse(one):
+        return one.shape == two.shape and (one != two).nnz == 0
+    return _same(vars(one), vars(two)) if hasattr(one, "__dict__") else bool(one == two)
+
+
+def _apply(transformer: Any, X: Any) -> Any:
+    """Transform rows that are known to be good."""
+    return transformer._transform_rows(X) if isinstance(transformer, FeatureMap) else transformer.transform(X)

@@ -1,0 +1,509 @@
+"""The one pass that classifiers and regressors share: map rows, add up a statistic, solve."""
+
+import os
+from abc import abstractmethod
+from collections.abc import Iterable
+from numbers import Integral, Real
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils import check_scalar
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from craftmaps import checkpoint as checkpoints
+from craftmaps import model_file
+from craftmaps.alpha import DEFAULT_ALPHAS, AlphaChoice, choose_alpha
+from craftmaps.choices import Choices, Treatment, choose, is_auto
+from craftmaps.craft import CraftMap
+from craftmaps.feature_map import check_choice
+from craftmaps.holdout import Holdout, stack_rows
+from craftmaps.kernels import DotProductKernel, Rows
+from craftmaps.landmarks import LandmarkMap
+from craftmaps.lift import Lift
+from craftmaps.maclaurin import RandomMaclaurin
+from craftmaps.normal_equations import NormalEquations
+from craftmaps.parts import lift_from_plain, lift_to_plain
+from craftmaps.progress import Progress
+from craftmaps.randomness import child_seed, seed_of, uniforms
+from craftmaps.sampling import bottom_rows
+from craftmaps.tensor_sketch import TensorSketch
+
+FEATURE_MAPS = ("craft", "maclaurin", "tensorsketch", "landmarks", None)
+_FIRST_ROWS = 8192
+_BLOCK_BYTES = 2**26
+
+
+class OnePassLearner(BaseEstimator):
+    """Rows are mapped and added to a statistic, block by block; `finish` chooses alpha and solves.
+
+    What depends on rows (automatic choices, metrics, landmarks) is settled on the first 8,192 of
+    them, and `fit`, which has all rows, settles it on a sample of 8,192. Everything else depends
+    on parameters alone, so statistics of different rows add up.
+    """
+
+    def fit(self, X: Rows, y: Rows, sample_weight: Rows | None = None) -> Self:
+        """Learn from the rows of X alone."""
+        X, y, weight = self._validated(X, y, sample_weight, reset=True)
+        self._start()
+        self._learn_targets(y)
+        self._settle(X, y)
+        self._count_in_blocks(X, y, weight)
+        return self.finish()
+
+    def _partial_fit(self, X: Rows, y: Rows, sample_weight: Rows | None) -> Self:
+        """Count rows; the solution follows when it is asked for."""
+        first = not hasattr(self, "n_rows_seen_")
+        if not first and self._statistic is None and not self._waiting:
+            raise ValueError("A model that was loaded from a file cannot go on learning: fit a new one.")
+        X, y, weight = self._validated(X, y, sample_weight, reset=first)
+        if first:
+            self._start()
+        self._learn_targets(y)
+        if self._lift is None:
+            self._waiting.append((X, y, weight))
+            self.n_rows_seen_ += X.shape[0]
+            if not self._needs_rows or self.n_rows_seen_ >= _FIRST_ROWS:
+                self._end_waiting()
+        else:
+            self._count_in_blocks(X, y, weight)
+        self._is_solved = False
+        return self
+
+    def fit_stream(
+        self, blocks: Iterable[tuple], checkpoint: str | os.PathLike | None = None, every: int = 100_000
+    ) -> Self:
+        """Learn from an iterable of blocks (X, y) or (X, y, sample_weight), in one pass over it.
+
+        A block that cannot be used raises an error that names it; what came before it is kept, and
+        `finish` makes a model of it.
+
+        Parameters
+        ----------
+        blocks : iterable
+        checkpoint : path, optional
+            Where to write, from time to time, what was counted. If the file is there already, the run
+            goes on from it: the same blocks must come again, and those counted are passed over. The
+            model is the same, bit for bit, as without an interruption. At the end the file is removed.
+        every : int, default=100_000
+            Rows between two checkpoints.
+        """
+        self._forget()
+        done = 0
+        if checkpoint is not None and os.path.exists(checkpoint):
+            done = checkpoints.read(checkpoint, self)
+        last = getattr(self, "n_rows_seen_", 0)
+        progress = Progress(self.verbose, _length(blocks))
+        for i, block in enumerate(blocks):
+            if i < done:
+                continue
+            X, y, *weight = block
+            try:
+                self._partial_fit(X, y, weight[0] if weight else None)
+            except (ValueError, TypeError) as error:
+                seen = getattr(self, "n_rows_seen_", 0)
+                raise type(error)(
+                    f"Block {i} of the stream{_where(X)}: {error} The {seen} rows before it are kept."
+                ) from error
+            progress.show(i + 1, self.n_rows_seen_)
+            if checkpoint is not None and self.n_rows_seen_ - last >= every:
+                checkpoints.write(checkpoint, self, i + 1)
+                last = self.n_rows_seen_
+        progress.end()
+        self.finish()
+        if checkpoint is not None:
+            Path(checkpoint).unlink(missing_ok=True)
+        return self
+
+    def merge(self, other: Self) -> Self:
+        """Add the rows that another estimator of the same parameters has seen."""
+        if type(other) is not type(self):
+            raise TypeError(f"other must be a {type(self).__name__}, got {type(other).__name__}.")
+        check_is_fitted(self, "n_rows_seen_")
+        check_is_fitted(other, "n_rows_seen_")
+        self._refuse_differences(other)
+        if self._lift is None and other._lift is not None:
+            self._take_lift(other._lift)
+        if self._lift is None:
+            self._waiting += other._waiting
+            self.n_rows_seen_ += other.n_rows_seen_
+            self._learn_targets_of(other)
+            if self.n_rows_seen_ >= _FIRST_ROWS:
+                self._end_waiting()
+        else:
+            self._end_waiting()
+            self._learn_targets_of(other)
+            if other._lift is None:
+                for X, y, weight in other._waiting:
+                    self._count_in_blocks(X, y, weight)
+            else:
+                self._statistic = self._statistic + self._aligned_statistic(other)
+                self._holdout = self._holdout.merged(other._holdout)
+                self.n_rows_seen_ += other.n_rows_seen_
+        self._is_solved = False
+        return self
+
+    def finish(self) -> Self:
+        """Choose alpha and solve for the rows seen so far."""
+        check_is_fitted(self, "n_rows_seen_")
+        self._end_waiting()
+        self._check_targets()
+        alphas = self._checked_alphas()
+        if self.cv is None:
+            self._alpha_choice = None
+            relative = alphas[0]
+        else:
+            self._alpha_choice = self._choose_alpha(alphas)
+            self.cv_results_ = self._alpha_choice.results
+            relative = self._alpha_choice.relative
+        self.alpha_ = relative * (self._statistic.scale(self.fit_intercept) or 1.0)
+        solution = self._statistic.solve(self.alpha_, fit_intercept=self.fit_intercept)
+        self._set_solution(solution.coef, solution.intercept)
+        self._is_solved = True
+        return self
+
+    def _save(self, path: Any, dtype: Any, header: dict[str, Any]) -> None:
+        """Write the model with what a subclass adds to the header."""
+        check_is_fitted(self, "n_rows_seen_")
+        if np.dtype(dtype) not in (np.float64, np.float32, np.float16):
+            raise ValueError(f"dtype must be float64, float32 or float16, got {dtype!r}.")
+        if not self._is_solved:
+            self.finish()
+        weights = self._target_coef.astype(dtype)
+        if not np.isfinite(weights).all():
+            raise ValueError(f"The weights do not fit {np.dtype(dtype).name}: save them with more precision.")
+        common = {
+            "model": type(self).__name__,
+            "seed": self.seed_,
+            "n_features": int(self.n_features_in_),
+            "n_rows": int(self.n_rows_seen_),
+            "alpha": float(self.alpha_),
+            "lift": lift_to_plain(self._lift),  # type: ignore[arg-type]
+            "weights": weights,
+            "intercept": self._target_intercept,
+        }
+        model_file.write(path, common | header)
+
+    def _restore(self, header: dict[str, Any]) -> None:
+        """Take over a model from what a file says."""
+        self._target_coef = np.asarray(header["weights"], dtype=np.float64)
+        self._target_intercept = np.asarray(header["intercept"], dtype=np.float64)
+        self.n_components = self._target_coef.shape[1]
+        self.seed_, self.n_rows_seen_ = int(header["seed"]), int(header["n_rows"])
+        self.n_features_in_, self.alpha_ = int(header["n_features"]), float(header["alpha"])
+        self._lift, self._is_solved = lift_from_plain(header["lift"]), True
+        self._statistic, self._waiting = None, []
+
+    # What classifiers and regressors differ in.
+
+    @abstractmethod
+    def _checked_targets(self, y: Any) -> NDArray:
+        """Return labels or targets if they can be learned from."""
+
+    @abstractmethod
+    def _learn_targets(self, y: NDArray) -> None:
+        """Make room for the labels of a block."""
+
+    @abstractmethod
+    def _learn_targets_of(self, other: Any) -> None:
+        """Make room for the labels that another estimator has seen."""
+
+    @abstractmethod
+    def _forget_targets(self) -> None:
+        """Be as if no label had been seen."""
+
+    @abstractmethod
+    def _aligned_statistic(self, other: Any) -> NormalEquations:
+        """Return the statistic of another estimator with the targets of this one."""
+
+    @abstractmethod
+    def _targets_to_plain(self) -> Any:
+        """Describe the labels seen, for a checkpoint."""
+
+    @abstractmethod
+    def _targets_from_plain(self, plain: Any) -> None:
+        """Take over the labels of a checkpoint."""
+
+    @abstractmethod
+    def _labels_to_plain(self, y: NDArray) -> NDArray:
+        """Return labels as numbers."""
+
+    @abstractmethod
+    def _labels_from_plain(self, plain: NDArray) -> NDArray:
+        """Return labels from numbers."""
+
+    @abstractmethod
+    def _check_targets(self) -> None:
+        """Refuse to solve for targets that say nothing."""
+
+    @abstractmethod
+    def _targets(self, y: NDArray) -> NDArray[np.float64]:
+        """Return labels as the statistic counts them."""
+
+    @abstractmethod
+    def _target_bits(self, y: NDArray) -> NDArray[np.uint64]:
+        """Return a hash of each label."""
+
+    @abstractmethod
+    def _errors(self, outputs: NDArray, y: NDArray) -> NDArray[np.float64]:
+        """Return the error of each row from what was predicted for its targets."""
+
+    @abstractmethod
+    def _set_solution(self, coef: NDArray[np.float64], intercept: NDArray[np.float64]) -> None:
+        """Take over a solution for the targets."""
+
+    # The pass.
+
+    def _forget(self) -> None:
+        """Be as if nothing had been seen."""
+        for name in [name for name in vars(self) if name.endswith("_") or name in ("_lift", "_waiting")]:
+            delattr(self, name)
+
+    def _start(self, seed: int | None = None) -> None:
+        """Check the parameters and begin a pass."""
+        self._check_parameters()
+        self._forget_targets()
+        self.seed_ = seed_of(self.random_state) if seed is None else seed
+        self.n_rows_seen_ = 0
+        self._lift: Lift | None = None
+        self._waiting: list[tuple] = []
+        self._statistic: Any = None
+        self._holdout = Holdout(int(self.holdout_rows) if self.cv is not None else 0, child_seed(self.seed_, "holdout"))
+        self._is_solved = False
+
+    def _end_waiting(self) -> None:
+        """Settle what depends on rows, if that is still to be done, and count the rows that waited."""
+        waiting, self._waiting = self._waiting, []
+        if not waiting:
+            return
+        self.n_rows_seen_ -= sum(X.shape[0] for X, _, _ in waiting)
+        if self._lift is None:
+            X, y = stack_rows([X for X, _, _ in waiting]), np.concatenate([y for _, y, _ in waiting])
+            self._settle(X[:_FIRST_ROWS], y[:_FIRST_ROWS])
+        for X, y, weight in waiting:
+            self._count_in_blocks(X, y, weight)
+
+    def _count_in_blocks(self, X: Any, y: NDArray, weight: NDArray | None) -> None:
+        """Add rows to the statistic and the held-out sample, so many at a time that their features fit."""
+        rows = self._rows_per_block(X)
+        for start in range(0, X.shape[0], rows):
+            part = slice(start, start + rows)
+            w = None if weight is None else weight[part]
+            Z, Y = self._lift(X[part]), self._targets(y[part])  # type: ignore[misc]
+            if self._statistic is None:
+                self._statistic = NormalEquations(Z.shape[1], Y.shape[1])
+            self._statistic.add(Z, Y, w)
+            if self.cv is not None:
+                self._holdout.add(X[part], y[part], self._target_bits(y[part]), w)
+            self.n_rows_seen_ += Z.shape[0]
+
+    def _rows_per_block(self, X: Any) -> int:
+        """Return how many rows to map at a time."""
+        if not is_auto(self.batch_rows):
+            return int(self.batch_rows)
+        return max(256, _BLOCK_BYTES // (X.dtype.itemsize * int(self.n_components)))
+
+    def _choose_alpha(self, alphas: list[float]) -> AlphaChoice:
+        """Score alphas on the folds of the held-out sample."""
+        if len(self._holdout) < 2:
+            raise ValueError(f"At least 2 different rows are needed to choose alpha, got {len(self._holdout)}.")
+        return choose_alpha(
+            self._statistic,
+            self._holdout,
+            features=self._lift,  # type: ignore[arg-type]
+            targets=self._targets,
+            error=self._errors,
+            alphas=alphas,
+            n_folds=int(self.cv),
+            fit_intercept=self.fit_intercept,
+        )
+
+    # What is settled before the first row is counted.
+
+    @property
+    def _needs_rows(self) -> bool:
+        """Whether rows must be seen before they can be mapped."""
+        if self.feature_map is None or (isinstance(self.feature_map, str) and self.feature_map != "landmarks"):
+            return is_auto(self.kernel) or self.metric is not None or self.normalize is False
+        return True
+
+    def _settle(self, X: Any, y: NDArray) -> None:
+        """Make the automatic choices and fit metric and map, on a sample of these rows."""
+        if not self._needs_rows:
+            self.choices_ = {"kernel": self.kernel, "metric": None, "normalize": True}
+            lift = Lift(None, None)
+            X = _canonical_rows(X.shape[1], self.seed_).astype(X.dtype)
+        else:
+            rows = bottom_rows(X, _FIRST_ROWS, self.seed_)
+            X, y = X[rows], y[rows]
+            chosen = self._choose(X, y)
+            self.choices_ = {
+                "kernel": chosen.kernel,
+                "metric": chosen.treatment.metric,
+                "normalize": chosen.treatment.normalize,
+                "held_out_errors": chosen.errors,
+            }
+            obey = not is_auto(self.normalize)
+            lift = chosen.treatment.lift(X, obey)
+            X = lift.shape_rows(X)
+        feature_map = self._make_map(self.choices_["kernel"])
+        lift.feature_map = None if feature_map is None else feature_map.fit(X)
+        self._lift = lift
+
+    def _take_lift(self, lift: Lift) -> None:
+        """Take over what another pass, or an earlier one, has settled."""
+        self._lift = lift
+        feature_map = lift.feature_map
+        self.choices_ = {
+            "kernel": getattr(feature_map, "kernel", self.kernel),
+            "metric": lift.metric,
+            "normalize": lift.scale is None,
+        }
+
+    def _choose(self, X: Any, y: NDArray) -> Choices:
+        """Make whatever choices are left open."""
+        normalize = self.normalize
+        if is_auto(normalize) and not is_auto(self.kernel) and not is_auto(self.metric):
+            normalize = True
+        if any(is_auto(value) for value in (self.kernel, self.metric, normalize)):
+            n_components = int(self.n_components)
+            return choose(
+                X, y, self.kernel, self.metric, normalize, n_components, self.seed_, self._errors, self._targets
+            )
+        return Choices(Treatment(self.metric, normalize), self.kernel, {})
+
+    def _make_map(self, kernel: DotProductKernel) -> Any:
+        """Return the feature map, not yet fitted."""
+        seed, width = child_seed(self.seed_, "map"), int(self.n_components)
+        if self.feature_map == "craft":
+            return CraftMap(kernel, width, up_components=self.up_components, random_state=seed)
+        if self.feature_map == "maclaurin":
+            return RandomMaclaurin(kernel, width, complex_weights=True, random_state=seed)
+        if self.feature_map == "tensorsketch":
+            return TensorSketch(kernel, width, random_state=seed)
+        if self.feature_map == "landmarks":
+            return LandmarkMap(kernel, width, random_state=seed)
+        return None if self.feature_map is None else clone(self.feature_map)
+
+    def _refuse_differences(self, other: Any) -> None:
+        """Refuse to merge statistics of unlike features."""
+        mine, theirs = self.get_params(deep=False), other.get_params(deep=False)
+        for name in sorted(set(mine) - {"verbose", "batch_rows", "random_state"}):
+            if repr(mine[name]) != repr(theirs[name]):
+                raise ValueError(
+                    f"Estimators must have the same {name} to be merged, got {mine[name]} and {theirs[name]}."
+                )
+        for name in ("seed_", "n_features_in_"):
+            if getattr(self, name) != getattr(other, name):
+                values = f"{getattr(self, name)} and {getattr(other, name)}"
+                raise ValueError(f"Estimators must have the same {name} to be merged, got {values}.")
+        if self._lift is not None and other._lift is not None:
+            difference = self._lift.difference(other._lift)
+            if difference:
+                raise ValueError(
+                    f"Estimators must map rows alike to be merged, but they differ in {difference}: "
+                    "they were settled on different first rows."
+                )
+
+    # Validation.
+
+    def _validated(self, X: Rows, y: Rows, sample_weight: Rows | None, reset: bool) -> tuple[Any, NDArray, Any]:
+        """Return rows, targets and weights that can be counted; rows of weight zero are dropped."""
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+        X, y = validate_data(
+            self,
+            X,
+            y,
+            dtype=(np.float64, np.float32),
+            accept_sparse="csr",
+            reset=reset,
+            multi_output=True,
+            y_numeric=False,
+        )
+        y = self._checked_targets(y)
+        if sample_weight is None:
+            return X, y, None
+        weight = np.asarray(sample_weight, dtype=np.float64)
+        weight = np.full(X.shape[0], float(weight)) if weight.ndim == 0 else weight
+        if weight.shape != (X.shape[0],) or not np.isfinite(weight).all() or (weight < 0).any() or not weight.any():
+            raise ValueError(
+                f"sample_weight must be {X.shape[0]} finite numbers, none negative and one positive, "
+                f"got shape {weight.shape}."
+            )
+        live = weight > 0
+        return (X, y, weight) if live.all() else (X[live], y[live], weight[live])
+
+    def _check_parameters(self) -> None:
+        """Refuse parameters that cannot work."""
+        if not is_auto(self.kernel) and not isinstance(self.kernel, DotProductKernel):
+            raise TypeError(f"kernel must be 'auto' or a kernel of this library, got {self.kernel!r}.")
+        check_scalar(self.n_components, "n_components", Integral, min_val=1)
+        if not hasattr(self.feature_map, "fit"):
+            check_choice("feature_map", self.feature_map, FEATURE_MAPS)
+        if not hasattr(self.metric, "fit"):
+            check_choice("metric", self.metric, ("auto", "covariance", None))
+        check_choice("normalize", self.normalize, ("auto", True, False))
+        check_choice("fit_intercept", self.fit_intercept, (True, False))
+        if self.cv is not None:
+            check_scalar(self.cv, "cv", Integral, min_val=2)
+        check_scalar(self.holdout_rows, "holdout_rows", Integral, min_val=2)
+        if not is_auto(self.batch_rows):
+            check_scalar(self.batch_rows, "batch_rows", Integral, min_val=1)
+        self._checked_alphas()
+
+    def _checked_alphas(self) -> list[float]:
+        """Return the alphas to compare, in units of the mean of the diagonal of the Gram matrix."""
+        if self.alphas is None:
+            alphas = list(DEFAULT_ALPHAS)
+        else:
+            alphas = [self.alphas] if isinstance(self.alphas, Real) else list(self.alphas)
+        if not alphas or not all(isinstance(a, Real) and 0 <= float(a) < np.inf for a in alphas):
+            raise ValueError(f"alphas must be finite numbers, none negative, got {self.alphas!r}.")
+        if self.cv is None and (self.alphas is None or len(alphas) != 1):
+            raise ValueError(f"alphas must be a single number if cv is None, got {self.alphas!r}.")
+        return [float(a) for a in alphas]
+
+    def _outputs(self, X: Rows) -> NDArray[np.floating]:
+        """Return what is predicted for the targets of rows."""
+        check_is_fitted(self, "n_rows_seen_")
+        if not self._is_solved:
+            self.finish()
+        X = validate_data(self, X, dtype=(np.float64, np.float32), accept_sparse="csr", reset=False)
+        outputs = np.empty((X.shape[0], self._target_coef.shape[0]), X.dtype)
+        coef, rows = self._target_coef.T.astype(X.dtype), self._rows_per_block(X)
+        for start in range(0, X.shape[0], rows):
+            part = slice(start, start + rows)
+            outputs[part] = self._lift(X[part]) @ coef + self._target_intercept.astype(X.dtype)  # type: ignore[misc]
+        return outputs
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def _canonical_rows(width: int, seed: int) -> NDArray[np.float64]:
+    """Return rows of unit length that stand for data not seen: maps then depend on parameters alone."""
+    rows = uniforms(child_seed(seed, "canonical"), "rows", 64 * width).reshape(64, width) ** 2
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+def _length(blocks: Any) -> int | None:
+    """Return how many blocks there are, if that is known."""
+    return len(blocks) if hasattr(blocks, "__len__") else None
+
+
+def _where(X: Any) -> str:
+    """Name the first row that is not finite, if there is one."""
+    values = X.data if issparse(X) else X
+    try:
+        finite = np.isfinite(np.asarray(values, dtype=float))
+    except (TypeError, ValueError):
+        return ""
+    if finite.all() or issparse(X) or finite.ndim != 2:
+        return ""
+    return f", row {int(np.flatnonzero(~finite.all(axis=1))[0])}"
