@@ -20,18 +20,28 @@ class AlphaChoice(NamedTuple):
 
     relative: float
     results: dict[str, Any]
-    outputs: NDArray[np.float64]  # of every row of the sample, when it was left out, at the best alpha
+    outputs: NDArray[np.float64]  # of every row of the folds, when it was left out, at the best alpha
+    labels: NDArray  # of the same rows
+    weights: NDArray[np.float64]  # of the same rows
+
+
+Fold = tuple[Any, NDArray, NDArray]  # rows, labels and weights
+
+
+def folds_of(holdout: Holdout, n_folds: int) -> list[Fold]:
+    """Cut a held-out sample into folds."""
+    folds = holdout.folds(min(n_folds, len(holdout)))
+    return [(holdout.X[fold], holdout.y[fold], holdout.weight[fold]) for fold in folds]
 
 
 def choose_alpha(
     statistic: NormalEquations,
-    holdout: Holdout,
+    folds: Sequence[Fold],
     *,
     features: Callable[[Any], NDArray],
     targets: Callable[[NDArray], NDArray],
     error: Callable[[NDArray, NDArray], NDArray[np.float64]],
     alphas: Sequence[float],
-    n_folds: int,
     fit_intercept: bool,
 ) -> AlphaChoice:
     """Score every alpha on every fold and return the best one.
@@ -45,29 +55,26 @@ def choose_alpha(
     alphas : sequence of float
         In units of `statistic.scale()`. Of equally good ones the largest is taken.
     """
-    n_folds = min(n_folds, len(holdout))
     alphas = sorted(alphas)
-    folds = holdout.folds(n_folds)
-    errors = np.zeros((len(alphas), n_folds))
+    errors = np.zeros((len(alphas), len(folds)))
     outputs: list[list[NDArray]] = [[] for _ in alphas]
-    for i, fold in enumerate(folds):
-        Z, y, weight = features(holdout.X[fold]), holdout.y[fold], holdout.weight[fold]
+    for i, (X, y, weight) in enumerate(folds):
+        Z = features(X)
         rest = statistic.without(Z, targets(y), weight)
         unit = rest.scale(fit_intercept) or 1.0
         for j, alpha in enumerate(alphas):
             solution = rest.solve(alpha * unit, fit_intercept=fit_intercept)
             outputs[j].append(Z @ solution.coef.T.astype(Z.dtype) + solution.intercept)
             errors[j, i] = np.average(error(outputs[j][-1], y), weights=weight)
-    means = np.average(errors, axis=1, weights=[holdout.weight[fold].sum() for fold in folds])
+    means = np.average(errors, axis=1, weights=[weight.sum() for _, _, weight in folds])
     best = len(alphas) - 1 - int(np.argmin(means[::-1]))
-    left_out = np.empty((len(holdout), outputs[best][0].shape[1]))
-    for fold, values in zip(folds, outputs[best], strict=True):
-        left_out[fold] = values
     results = {
         "alpha": np.array(alphas),
         "mean_error": means,
         "std_error": errors.std(axis=1),
         "fold_errors": errors,
-        "n_rows": len(holdout),
+        "n_rows": sum(y.shape[0] for _, y, _ in folds),
     }
-    return AlphaChoice(alphas[best], results, left_out)
+    labels = np.concatenate([y for _, y, _ in folds])
+    weights = np.concatenate([weight for _, _, weight in folds])
+    return AlphaChoice(alphas[best], results, np.concatenate(outputs[best]).astype(np.float64), labels, weights)

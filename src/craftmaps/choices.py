@@ -23,9 +23,9 @@ from craftmaps.sampling import bottom_rows
 
 _FIRST_DEGREE = 3
 _DEGREES = (2, 4, 5, 7, 9)
-_ALPHAS = (1e-7, 1e-5, 1e-3, 1e-1)
+_ALPHAS = (1e-6, 1e-4, 1e-2)
 _WIDTH = 1024
-_MOST_ROWS = 4096
+_MOST_ROWS = 8192
 _FEWEST_ROWS = 40
 _WIDEST_COVARIANCE = 2048
 
@@ -97,6 +97,8 @@ def choose(
             value = errors[_describe(best, Polynomial(degree))] = trial.error(best, Polynomial(degree))
             if value < lowest:
                 best_kernel, lowest = Polynomial(degree), value
+            elif degree > _FIRST_DEGREE:
+                break  # errors fall with the degree and then rise
     return Choices(best, best_kernel, errors)
 
 
@@ -106,13 +108,19 @@ class _Trial:
     def __init__(self, X: Any, y: NDArray, width: int, seed: int, errors_of: Callable, targets_of: Callable):
         self.X, self.y, self.width, self.seed = X, y, width, seed
         self.errors_of, self.targets_of = errors_of, targets_of
+        self._last: tuple[Any, Any] = (None, None)
         # Rows come in the order of their hashes, so odd and even ones are random halves.
         self.halves = [np.arange(start, X.shape[0], 2) for start in (0, 1)]
 
+    def _shaped(self, treatment: Treatment) -> Any:
+        """Return the rows as a treatment shapes them; the last one is kept for the next kernel."""
+        if self._last[0] != treatment:
+            self._last = (treatment, treatment.lift(self.X).shape_rows(self.X))
+        return self._last[1]
+
     def error(self, treatment: Treatment, kernel: DotProductKernel) -> float:
         """Return the mean held-out error at the best of a few alphas."""
-        lift = treatment.lift(self.X)
-        rows = lift.shape_rows(self.X)
+        rows = self._shaped(treatment)
         Z = CraftMap(clone(kernel), self.width, random_state=self.seed).fit_transform(rows)
         Y = self.targets_of(self.y)
         errors = np.zeros(len(_ALPHAS))
@@ -134,12 +142,11 @@ def fitted_metric(metric: Any, X: Any) -> Any:
     if metric == "standard":
         return StandardScaler(with_mean=not issparse(X)).fit(X)
     power = float(metric.split()[1]) if " " in metric else 1.0
-    full = CovarianceMetric(power, normalize=False).fit(X)
+    fitted = CovarianceMetric(power, normalize=False).fit(X)
     # As many axes as carry the shaped rows, rounded up to what a Hadamard block holds anyway.
-    energy = np.cumsum(full.eigenvalues_ ** (1 + power))
+    energy = np.cumsum(fitted.eigenvalues_ ** (1 + power))
     needed = int(np.searchsorted(energy, 0.9995 * energy[-1])) + 1
-    n_axes = min(1 << (needed - 1).bit_length(), X.shape[1])
-    return CovarianceMetric(power, n_axes, normalize=False).fit(X)
+    return fitted.truncated(min(1 << (needed - 1).bit_length(), X.shape[1]))
 
 
 def _metrics(X: Any, metric: Any) -> list[Any]:

@@ -52,18 +52,31 @@ def class_scores(outputs: NDArray, words: NDArray[np.float64], decoding: str) ->
     """Return a score for every class, the larger the closer its word is to the outputs.
 
     Euclidean: minus the squared distance, up to what all classes share. Hamming: minus the
-    number of wrong signs. Loss: minus the sum of the hinge losses of the bits.
+    share of wrong signs. Loss: minus the mean of the hinge losses of the bits.
     """
     words = words.astype(outputs.dtype)
     if decoding == "euclidean":
         # |o - c|^2 = |o|^2 - 2 o.c + bits, and words of +-1 all have the same length.
         return outputs @ words.T / words.shape[1]
     if decoding == "hamming":
-        return (np.sign(outputs) @ words.T - words.shape[1]) / 2
+        return (np.sign(outputs) @ words.T / words.shape[1] - 1) / 2
     if decoding == "loss":
         scores = [-np.maximum(1 - outputs * word, 0).sum(axis=1) for word in words]
         return np.stack(scores, axis=1) / words.shape[1]
     raise ValueError(f"decoding must be one of {', '.join(map(repr, DECODINGS))}, got {decoding!r}.")
+
+
+def check_code(code: str | ArrayLike) -> None:
+    """Refuse what is no code for any number of classes."""
+    if isinstance(code, str):
+        if code not in CODES:
+            raise ValueError(f"code must be one of {', '.join(map(repr, CODES))} or an array, got {code!r}.")
+        return
+    words = np.asarray(code, dtype=np.float64)
+    if words.ndim != 2:
+        raise ValueError(f"code must have a row for each class, got shape {words.shape}.")
+    if not np.isin(words, (-1.0, 1.0)).all():
+        raise ValueError(f"code must consist of +1 and -1, got {np.unique(words)[:5]}.")
 
 
 def _given(code: ArrayLike, n_classes: int) -> NDArray[np.float64]:
@@ -71,8 +84,7 @@ def _given(code: ArrayLike, n_classes: int) -> NDArray[np.float64]:
     words = np.asarray(code, dtype=np.float64)
     if words.ndim != 2 or words.shape[0] != n_classes:
         raise ValueError(f"code must have a row for each of {n_classes} classes, got shape {words.shape}.")
-    if not np.isin(words, (-1.0, 1.0)).all():
-        raise ValueError("code must consist of +1 and -1.")
+    check_code(words)
     if smallest_distance(words) == 0:
         raise ValueError("code must have a different word for every class.")
     return words

@@ -83,7 +83,8 @@ class _Plan:
         variance = np.maximum(second - [np.mean(pairing.A**i) for i in n], 0.0)
         variance[second * 1e-12 >= variance] = 0  # rounding errors
         want = rest * np.sqrt(variance) if rule == "optimal" else rest
-        return cls._rounded(rest, want, rest * np.sqrt(second), n_draws)
+        # Rows of zeros say nothing of how degrees differ.
+        return cls._rounded(rest, want, rest * np.sqrt(np.maximum(second, 1e-12)), n_draws)
 
     @classmethod
     def _rounded(cls, rest, want, spread, n_draws) -> "_Plan":

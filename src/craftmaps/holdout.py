@@ -28,7 +28,7 @@ class Holdout:
         self.hashes = np.empty(0, np.uint64)
         self.X: Any = None
         self.y: NDArray = np.empty(0)
-        self.weight = np.empty(0)
+        self.weight: NDArray[np.float64] = np.empty(0)
         self.count = np.empty(0, np.int64)
 
     def __len__(self) -> int:
@@ -77,7 +77,7 @@ class Holdout:
         ]
         joined = rows[0] if len(rows) == 1 else stack_rows(rows)
         labels = np.concatenate([self.y[np.sort(old)], y[np.sort(new)]]) if len(self) else y[np.sort(new)]
-        self.weight = np.bincount(group, np.concatenate([self.weight, weight]))[: self.size]
+        self.weight = np.bincount(group, np.concatenate([self.weight, weight]))[: self.size].astype(np.float64)
         self.count = np.bincount(group, np.concatenate([self.count, count]))[: self.size].astype(np.int64)
         self.hashes, self.X, self.y = unique[: self.size], joined[order], labels[order]
 

@@ -1,6 +1,7 @@
 """Classifiers and regressors that learn from any number of rows in one pass."""
 
 import os
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -12,7 +13,7 @@ from sklearn.utils import check_scalar, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
 from craftmaps import model_file
-from craftmaps.codes import DECODINGS, class_scores, make_code
+from craftmaps.codes import DECODINGS, check_code, class_scores, make_code
 from craftmaps.feature_map import check_choice
 from craftmaps.kernels import Rows
 from craftmaps.one_pass import OnePassLearner
@@ -126,9 +127,13 @@ class CraftClassifier(ClassifierMixin, OnePassLearner):
 
     def partial_fit(self, X: Rows, y: Rows, classes: Rows | None = None, sample_weight: Rows | None = None) -> Self:
         """Learn from more rows; labels may be new, and `classes` may name some beforehand."""
+        if classes is None:
+            return self._partial_fit(X, y, sample_weight)
+        named = column_or_1d(np.asarray(classes))
+        if (named.dtype.kind in "OUS") != (np.asarray(y).dtype.kind in "OUS"):
+            raise ValueError(f"classes must be of the type of y, got {named.dtype} for {np.asarray(y).dtype}.")
         self._partial_fit(X, y, sample_weight)
-        if classes is not None:
-            self._learn_targets(column_or_1d(np.asarray(classes)))
+        self._learn_targets(named)
         return self
 
     def save(self, path: str | os.PathLike, dtype: Any = np.float32) -> None:
@@ -147,13 +152,14 @@ class CraftClassifier(ClassifierMixin, OnePassLearner):
         )
 
     def decision_function(self, X: Rows) -> NDArray[np.floating]:
-        """Return scores of the classes, or for two classes the score of the second."""
+        """Return scores of the classes, or for two classes by how much the second is ahead."""
         scores = self._scores(self._outputs(X))
-        return scores[:, 1] if self.classes_.size == 2 else scores
+        return (scores[:, 1] - scores[:, 0]) / 2 if self.classes_.size == 2 else scores
 
     def predict(self, X: Rows) -> NDArray:
         """Return the class of every row."""
-        return self.classes_[self._scores(self._outputs(X)).argmax(axis=1)]
+        best = self._scores(self._outputs(X)).argmax(axis=1)
+        return self.classes_[best]
 
     def predict_proba(self, X: Rows) -> NDArray[np.floating]:
         """Return probabilities of the classes, calibrated on rows that were left out."""
@@ -167,8 +173,9 @@ class CraftClassifier(ClassifierMixin, OnePassLearner):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_choice("decoding", self.decoding, DECODINGS)
+        check_code(self.code)
         if self.code_size is not None:
-            check_scalar(self.code_size, "code_size", int, min_val=1)
+            check_scalar(self.code_size, "code_size", Integral, min_val=1)
 
     def _forget_targets(self) -> None:
         self.classes_ = np.empty(0)
@@ -176,6 +183,8 @@ class CraftClassifier(ClassifierMixin, OnePassLearner):
     def _learn_targets(self, y: NDArray) -> None:
         old = self.classes_
         found = np.unique(y)
+        if old.size and (found.dtype.kind in "OUS") != (old.dtype.kind in "OUS"):
+            raise ValueError(f"y must have labels that are all text or all numbers, got {found[:3]} after {old[:3]}.")
         classes = np.union1d(old, found) if old.size else found
         if classes.size == old.size:
             return
@@ -208,9 +217,12 @@ class CraftClassifier(ClassifierMixin, OnePassLearner):
         positions = np.searchsorted(self.classes_, other.classes_)
         return other._statistic.with_targets(positions, self.classes_.size)
 
-    def _check_targets(self) -> None:
-        if self.classes_.size < 2:
-            raise ValueError(f"y must have at least 2 classes, got only one class: {self.classes_.tolist()}.")
+    def _check_targets(self, y: NDArray | None = None) -> None:
+        classes = self.classes_ if y is None else np.unique(y)
+        if classes.size < 2:
+            raise ValueError(f"y must have at least 2 classes, got only one class: {classes.tolist()}.")
+        if not isinstance(self.code, str) and np.shape(self.code)[0] != classes.size:
+            raise ValueError(f"code must have a row for each of {classes.size} classes, got {np.shape(self.code)[0]}.")
 
     def _targets(self, y: NDArray) -> NDArray[np.float64]:
         return (y[:, None] == self.classes_[None, :]).astype(np.float64)
@@ -227,7 +239,8 @@ class CraftClassifier(ClassifierMixin, OnePassLearner):
         n_classes = self.classes_.size
         if isinstance(self.code, str) and self.code == "one-vs-rest" and n_classes == 2:
             return np.array([[-1.0], [1.0]])
-        return make_code(self.code, n_classes, self.code_size, child_seed(self.seed_, "code"))
+        size = None if self.code_size is None else int(self.code_size)
+        return make_code(self.code, n_classes, size, child_seed(self.seed_, "code"))
 
     def _scores(self, outputs: NDArray) -> NDArray:
         """Return the scores of the classes from what is predicted for their indicators."""
@@ -240,8 +253,8 @@ class CraftClassifier(ClassifierMixin, OnePassLearner):
         self.coef_, self.intercept_ = words.T @ coef, words.T @ intercept
         self._temperature = 4.0
         if self._alpha_choice is not None:
-            scores, y = self._scores(self._alpha_choice.outputs), self._holdout.y
-            self._temperature = _calibrate(scores, np.searchsorted(self.classes_, y), self._holdout.weight)
+            scores, labels = self._scores(self._alpha_choice.outputs), self._alpha_choice.labels
+            self._temperature = _calibrate(scores, np.searchsorted(self.classes_, labels), self._alpha_choice.weights)
 
 
 class CraftRegressor(RegressorMixin, MultiOutputMixin, OnePassLearner):
@@ -349,16 +362,17 @@ class CraftRegressor(RegressorMixin, MultiOutputMixin, OnePassLearner):
         y = np.asarray(y, dtype=np.float64)
         if not np.isfinite(y).all():
             raise ValueError("y must be finite, got NaN or infinity.")
-        return y
+        self._block_is_flat = y.ndim == 1
+        return y[:, None] if y.ndim == 1 else y
 
     def _forget_targets(self) -> None:
         self._n_targets = 0
 
     def _learn_targets(self, y: NDArray) -> None:
-        n_targets = 1 if y.ndim == 1 else y.shape[1]
-        if self._n_targets and (n_targets != self._n_targets):
-            raise ValueError(f"y must have {self._n_targets} targets as before, got {n_targets}.")
-        self._n_targets, self._is_flat = n_targets, y.ndim == 1
+        if self._n_targets and y.shape[1] != self._n_targets:
+            raise ValueError(f"y must have {self._n_targets} targets as before, got {y.shape[1]}.")
+        if not self._n_targets:
+            self._n_targets, self._is_flat = y.shape[1], self._block_is_flat
 
     def _targets_to_plain(self) -> Any:
         return {"n_targets": self._n_targets, "is_flat": self._is_flat}
@@ -379,17 +393,17 @@ class CraftRegressor(RegressorMixin, MultiOutputMixin, OnePassLearner):
     def _aligned_statistic(self, other: "CraftRegressor") -> Any:
         return other._statistic
 
-    def _check_targets(self) -> None:
+    def _check_targets(self, y: NDArray | None = None) -> None:
         pass
 
     def _targets(self, y: NDArray) -> NDArray[np.float64]:
-        return y[:, None] if y.ndim == 1 else y
+        return y
 
     def _target_bits(self, y: NDArray) -> NDArray[np.uint64]:
-        return row_hashes(self._targets(y), 0)
+        return row_hashes(y, 0)
 
     def _errors(self, outputs: NDArray, y: NDArray) -> NDArray[np.float64]:
-        return np.mean((outputs - self._targets(y)) ** 2, axis=1)
+        return np.mean((outputs - y) ** 2, axis=1)
 
     def _set_solution(self, coef: NDArray[np.float64], intercept: NDArray[np.float64]) -> None:
         self._target_coef, self._target_intercept = coef, intercept

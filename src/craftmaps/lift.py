@@ -41,7 +41,7 @@ class Lift:
     def difference(self, other: "Lift") -> str | None:
         """Name a part in which two lifts differ, if there is one."""
         for name in ("scale", "metric", "feature_map"):
-            if not _same(getattr(self, name), getattr(other, name)):
+            if not same(getattr(self, name), getattr(other, name)):
                 return name
         return None
 
@@ -55,19 +55,19 @@ class Lift:
         return X.astype(dtype, copy=False)
 
 
-def _same(one: Any, two: Any) -> bool:
+def same(one: Any, two: Any) -> bool:
     """Tell whether two fitted transformers, or what they hold, are equal."""
     if type(one) is not type(two):
         return False
     if isinstance(one, np.ndarray):
         return one.shape == two.shape and bool(np.array_equal(one, two))
     if isinstance(one, dict):
-        return one.keys() == two.keys() and all(_same(one[key], two[key]) for key in one)
+        return one.keys() == two.keys() and all(same(one[key], two[key]) for key in one)
     if isinstance(one, (list, tuple)):
-        return len(one) == len(two) and all(_same(a, b) for a, b in zip(one, two, strict=True))
+        return len(one) == len(two) and all(same(a, b) for a, b in zip(one, two, strict=True))
     if issparse(one):
         return one.shape == two.shape and (one != two).nnz == 0
-    return _same(vars(one), vars(two)) if hasattr(one, "__dict__") else bool(one == two)
+    return same(vars(one), vars(two)) if hasattr(one, "__dict__") else bool(one == two)
 
 
 def _apply(transformer: Any, X: Any) -> Any:

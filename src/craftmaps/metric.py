@@ -90,6 +90,16 @@ class CovarianceMetric(FeatureMap):
             self._settle()
         return self
 
+    def truncated(self, n_components: int) -> "CovarianceMetric":
+        """Return the same metric with fewer axes, those of largest variance."""
+        check_is_fitted(self)
+        check_scalar(n_components, "n_components", Integral, min_val=1, max_val=self._n_features_out)
+        metric = CovarianceMetric(self.power, int(n_components), center=self.center, normalize=self.normalize)
+        metric.__dict__.update({name: value for name, value in vars(self).items() if name not in metric.get_params()})
+        metric.eigenvalues_ = self.eigenvalues_[:n_components].copy()
+        metric.components_ = self.components_[:n_components].copy()
+        return metric
+
     def merge(self, other: "CovarianceMetric") -> Self:
         """Learn the axes from the rows seen here and those that another metric has seen."""
         check_is_fitted(self)

@@ -13,7 +13,7 @@ from scipy.linalg import blas
 
 from craftmaps.parallel import blas_threads, for_row_blocks
 
-_SHIFTS = (0.0, 1e-14, 1e-12, 1e-10, 1e-8, 1e-6)
+_SHIFTS = (0.0, 0.01, 0.1, 1.0, 10.0, 1000.0)  # in units of the rounding errors of the Gram matrix
 
 
 class Solution(NamedTuple):
@@ -47,6 +47,7 @@ class NormalEquations:
     def __init__(self, n_features: int, n_targets: int):
         self.n_rows = 0
         self.weight = 0.0
+        self.rounding = 0.0  # of the products: that of the least precise features
         self.gram = np.zeros((n_features, n_features), order="F")
         self.cross = np.zeros((n_features, n_targets))
         self.feature_sums = np.zeros(n_features)
@@ -68,19 +69,25 @@ class NormalEquations:
         """Add rows in place; with sign=-1 take them away again."""
         if Z.dtype not in (np.float32, np.float64):
             Z = Z.astype(np.float64)
+        if Z.shape[1:] != self.gram.shape[:1] or Y.shape != (Z.shape[0], self.cross.shape[1]):
+            n_features, n_targets = self.cross.shape
+            raise ValueError(
+                f"Rows must have {n_features} features and {n_targets} targets, got shapes {Z.shape} and {Y.shape}."
+            )
         w = np.ones(Z.shape[0]) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
         if w.shape != (Z.shape[0],) or not np.isfinite(w).all() or (w < 0).any():
             raise ValueError(f"sample_weight must be {Z.shape[0]} finite numbers, none negative, got shape {w.shape}.")
         weighted = Z if sample_weight is None else Z * w[:, None].astype(Z.dtype)
         rooted = Z if sample_weight is None else Z * np.sqrt(w)[:, None].astype(Z.dtype)
         Y64 = np.asarray(Y, dtype=np.float64)
+        self.rounding = max(self.rounding, float(np.finfo(Z.dtype).eps))
         self.n_rows += int(sign) * Z.shape[0]
         self.weight += sign * float(w.sum())
         self.feature_sums += sign * weighted.sum(axis=0, dtype=np.float64)
         self.target_sums += sign * (w @ Y64)
         self.target_squares += sign * (w @ Y64**2)
         with blas_threads():
-            self.cross += sign * (weighted.T @ Y64.astype(Z.dtype))
+            self.cross += sign * (weighted.T.astype(np.float64) @ Y64)  # targets may be far from zero
             self._add_products(rooted, sign)
 
     def _add_products(self, Z: NDArray, sign: float) -> None:
@@ -104,6 +111,7 @@ class NormalEquations:
         total = NormalEquations.__new__(NormalEquations)
         for name in vars(self):
             setattr(total, name, getattr(self, name) + getattr(other, name))
+        total.rounding = max(self.rounding, other.rounding)
         return total
 
     def without(self, Z: NDArray, Y: NDArray, sample_weight: ArrayLike | None = None) -> "NormalEquations":
@@ -149,14 +157,16 @@ class NormalEquations:
         if not alpha >= 0 or not np.isfinite(alpha):
             raise ValueError(f"alpha must be a finite number of at least 0, got {alpha}.")
         right, mean, target_mean = self._centred_targets(fit_intercept)
+        if not (np.isfinite(right).all() and np.isfinite(mean).all()):
+            raise ValueError("Features and targets must be finite to be solved for.")
         if targets is not None:
             right, target_mean = right @ targets, target_mean @ targets
         for shift in _SHIFTS:
             system = self._centred_gram(fit_intercept)
             # Rounding can leave a matrix that is not positive definite. What the data does not
-            # determine is then settled by the smallest shift that makes it so.
+            # determine is then settled by a shift of the size of the rounding errors.
             diagonal = np.diag_indices_from(system)
-            system[diagonal] += shift * (float(np.mean(system[diagonal])) or 1.0)
+            system[diagonal] += shift * self.rounding * (float(np.sum(self.gram.diagonal())) or 1.0)
             if penalty is None:
                 system[diagonal] += alpha
             else:
@@ -175,7 +185,9 @@ class NormalEquations:
         diagonal = self.gram.diagonal().copy()
         if fit_intercept and self.weight > 0:
             diagonal -= self.feature_sums**2 / self.weight
-        return float(max(diagonal.mean(), 0.0))
+        # Features that do not vary leave nothing but rounding errors.
+        mean, nothing = float(diagonal.mean()), 16 * self.rounding * float(self.gram.diagonal().mean())
+        return mean if mean > nothing else 0.0
 
     def _centred_gram(self, fit_intercept: bool) -> NDArray[np.float64]:
         """Return a copy of the lower triangle of the Gram matrix, centred."""

@@ -16,14 +16,14 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from craftmaps import checkpoint as checkpoints
 from craftmaps import model_file
-from craftmaps.alpha import DEFAULT_ALPHAS, AlphaChoice, choose_alpha
+from craftmaps.alpha import DEFAULT_ALPHAS, AlphaChoice, Fold, choose_alpha, folds_of
 from craftmaps.choices import Choices, Treatment, choose, is_auto
 from craftmaps.craft import CraftMap
 from craftmaps.feature_map import check_choice
 from craftmaps.holdout import Holdout, stack_rows
 from craftmaps.kernels import DotProductKernel, Rows
 from craftmaps.landmarks import LandmarkMap
-from craftmaps.lift import Lift
+from craftmaps.lift import Lift, same
 from craftmaps.maclaurin import RandomMaclaurin
 from craftmaps.normal_equations import NormalEquations
 from craftmaps.parts import lift_from_plain, lift_to_plain
@@ -48,18 +48,23 @@ class OnePassLearner(BaseEstimator):
     def fit(self, X: Rows, y: Rows, sample_weight: Rows | None = None) -> Self:
         """Learn from the rows of X alone."""
         X, y, weight = self._validated(X, y, sample_weight, reset=True)
+        folds = self._given_folds(X, y, weight)
+        X, y, weight = _drop_weightless(X, y, weight)
+        self._check_targets(y)
         self._start()
         self._learn_targets(y)
         self._settle(X, y)
         self._count_in_blocks(X, y, weight)
-        return self.finish()
+        return self._finish(folds)
 
     def _partial_fit(self, X: Rows, y: Rows, sample_weight: Rows | None) -> Self:
         """Count rows; the solution follows when it is asked for."""
         first = not hasattr(self, "n_rows_seen_")
         if not first and self._statistic is None and not self._waiting:
             raise ValueError("A model that was loaded from a file cannot go on learning: fit a new one.")
-        X, y, weight = self._validated(X, y, sample_weight, reset=first)
+        if not (self.cv is None or isinstance(self.cv, Integral)):
+            raise TypeError(f"cv must be an int or None to learn block by block, got {type(self.cv).__name__}.")
+        X, y, weight = _drop_weightless(*self._validated(X, y, sample_weight, reset=first))
         if first:
             self._start()
         self._learn_targets(y)
@@ -100,19 +105,21 @@ class OnePassLearner(BaseEstimator):
         for i, block in enumerate(blocks):
             if i < done:
                 continue
-            X, y, *weight = block
             try:
+                X, y, *weight = block
                 self._partial_fit(X, y, weight[0] if weight else None)
             except (ValueError, TypeError) as error:
                 seen = getattr(self, "n_rows_seen_", 0)
                 raise type(error)(
-                    f"Block {i} of the stream{_where(X)}: {error} The {seen} rows before it are kept."
+                    f"Block {i} of the stream{_where(block[0])}: {error} The {seen} rows before it are kept."
                 ) from error
             progress.show(i + 1, self.n_rows_seen_)
             if checkpoint is not None and self.n_rows_seen_ - last >= every:
                 checkpoints.write(checkpoint, self, i + 1)
                 last = self.n_rows_seen_
         progress.end()
+        if not hasattr(self, "n_rows_seen_"):
+            raise ValueError("blocks must have at least one block of rows, got none.")
         self.finish()
         if checkpoint is not None:
             Path(checkpoint).unlink(missing_ok=True)
@@ -128,9 +135,9 @@ class OnePassLearner(BaseEstimator):
         if self._lift is None and other._lift is not None:
             self._take_lift(other._lift)
         if self._lift is None:
+            self._learn_targets_of(other)
             self._waiting += other._waiting
             self.n_rows_seen_ += other.n_rows_seen_
-            self._learn_targets_of(other)
             if self.n_rows_seen_ >= _FIRST_ROWS:
                 self._end_waiting()
         else:
@@ -148,15 +155,19 @@ class OnePassLearner(BaseEstimator):
 
     def finish(self) -> Self:
         """Choose alpha and solve for the rows seen so far."""
+        return self._finish(None)
+
+    def _finish(self, folds: list[Fold] | None) -> Self:
+        """Solve, with alpha chosen on given folds or on those of the held-out sample."""
         check_is_fitted(self, "n_rows_seen_")
-        self._end_waiting()
         self._check_targets()
+        self._end_waiting()
         alphas = self._checked_alphas()
         if self.cv is None:
             self._alpha_choice = None
             relative = alphas[0]
         else:
-            self._alpha_choice = self._choose_alpha(alphas)
+            self._alpha_choice = self._choose_alpha(alphas, folds)
             self.cv_results_ = self._alpha_choice.results
             relative = self._alpha_choice.relative
         self.alpha_ = relative * (self._statistic.scale(self.fit_intercept) or 1.0)
@@ -236,8 +247,8 @@ class OnePassLearner(BaseEstimator):
         """Return labels from numbers."""
 
     @abstractmethod
-    def _check_targets(self) -> None:
-        """Refuse to solve for targets that say nothing."""
+    def _check_targets(self, y: NDArray | None = None) -> None:
+        """Refuse targets, those given or all seen, that there is nothing to solve for."""
 
     @abstractmethod
     def _targets(self, y: NDArray) -> NDArray[np.float64]:
@@ -271,18 +282,19 @@ class OnePassLearner(BaseEstimator):
         self._lift: Lift | None = None
         self._waiting: list[tuple] = []
         self._statistic: Any = None
-        self._holdout = Holdout(int(self.holdout_rows) if self.cv is not None else 0, child_seed(self.seed_, "holdout"))
+        self._holdout = Holdout(int(self.holdout_rows), child_seed(self.seed_, "holdout"))
         self._is_solved = False
 
     def _end_waiting(self) -> None:
         """Settle what depends on rows, if that is still to be done, and count the rows that waited."""
-        waiting, self._waiting = self._waiting, []
+        waiting = self._waiting
         if not waiting:
             return
-        self.n_rows_seen_ -= sum(X.shape[0] for X, _, _ in waiting)
         if self._lift is None:
             X, y = stack_rows([X for X, _, _ in waiting]), np.concatenate([y for _, y, _ in waiting])
             self._settle(X[:_FIRST_ROWS], y[:_FIRST_ROWS])
+        self._waiting = []
+        self.n_rows_seen_ -= sum(X.shape[0] for X, _, _ in waiting)
         for X, y, weight in waiting:
             self._count_in_blocks(X, y, weight)
 
@@ -296,7 +308,7 @@ class OnePassLearner(BaseEstimator):
             if self._statistic is None:
                 self._statistic = NormalEquations(Z.shape[1], Y.shape[1])
             self._statistic.add(Z, Y, w)
-            if self.cv is not None:
+            if isinstance(self.cv, Integral):
                 self._holdout.add(X[part], y[part], self._target_bits(y[part]), w)
             self.n_rows_seen_ += Z.shape[0]
 
@@ -306,18 +318,21 @@ class OnePassLearner(BaseEstimator):
             return int(self.batch_rows)
         return max(256, _BLOCK_BYTES // (X.dtype.itemsize * int(self.n_components)))
 
-    def _choose_alpha(self, alphas: list[float]) -> AlphaChoice:
-        """Score alphas on the folds of the held-out sample."""
-        if len(self._holdout) < 2:
-            raise ValueError(f"At least 2 different rows are needed to choose alpha, got {len(self._holdout)}.")
+    def _choose_alpha(self, alphas: list[float], folds: list[Fold] | None) -> AlphaChoice:
+        """Score alphas on given folds, or on those of the held-out sample."""
+        if folds is None:
+            if len(self._holdout) < 2:
+                raise ValueError(
+                    f"At least 2 different rows are needed to choose alpha, got n_samples={len(self._holdout)}."
+                )
+            folds = folds_of(self._holdout, int(self.cv))
         return choose_alpha(
             self._statistic,
-            self._holdout,
+            folds,
             features=self._lift,  # type: ignore[arg-type]
             targets=self._targets,
             error=self._errors,
             alphas=alphas,
-            n_folds=int(self.cv),
             fit_intercept=self.fit_intercept,
         )
 
@@ -392,7 +407,7 @@ class OnePassLearner(BaseEstimator):
         """Refuse to merge statistics of unlike features."""
         mine, theirs = self.get_params(deep=False), other.get_params(deep=False)
         for name in sorted(set(mine) - {"verbose", "batch_rows", "random_state"}):
-            if repr(mine[name]) != repr(theirs[name]):
+            if not same(mine[name], theirs[name]):
                 raise ValueError(
                     f"Estimators must have the same {name} to be merged, got {mine[name]} and {theirs[name]}."
                 )
@@ -411,31 +426,34 @@ class OnePassLearner(BaseEstimator):
     # Validation.
 
     def _validated(self, X: Rows, y: Rows, sample_weight: Rows | None, reset: bool) -> tuple[Any, NDArray, Any]:
-        """Return rows, targets and weights that can be counted; rows of weight zero are dropped."""
+        """Return rows, targets and weights that can be counted."""
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
-        X, y = validate_data(
-            self,
-            X,
-            y,
-            dtype=(np.float64, np.float32),
-            accept_sparse="csr",
-            reset=reset,
-            multi_output=True,
-            y_numeric=False,
-        )
-        y = self._checked_targets(y)
-        if sample_weight is None:
-            return X, y, None
-        weight = np.asarray(sample_weight, dtype=np.float64)
-        weight = np.full(X.shape[0], float(weight)) if weight.ndim == 0 else weight
-        if weight.shape != (X.shape[0],) or not np.isfinite(weight).all() or (weight < 0).any() or not weight.any():
-            raise ValueError(
-                f"sample_weight must be {X.shape[0]} finite numbers, none negative and one positive, "
-                f"got shape {weight.shape}."
+        width = getattr(self, "n_features_in_", None)
+        try:
+            X, y = validate_data(
+                self,
+                X,
+                y,
+                dtype=(np.float64, np.float32),
+                accept_sparse="csr",
+                reset=reset,
+                multi_output=True,
+                y_numeric=False,
             )
-        live = weight > 0
-        return (X, y, weight) if live.all() else (X[live], y[live], weight[live])
+            return X, self._checked_targets(y), _checked_weights(sample_weight, X.shape[0])
+        except (ValueError, TypeError):
+            if width is not None:
+                self.n_features_in_ = width  # a model that was there before is still good
+            raise
+
+    def _given_folds(self, X: Any, y: NDArray, weight: NDArray | None) -> list[Fold] | None:
+        """Return the folds if `cv` gives them as splits of the rows of `fit`."""
+        if self.cv is None or isinstance(self.cv, Integral):
+            return None
+        weight = np.ones(X.shape[0]) if weight is None else weight
+        folds = [_drop_weightless(X[test], y[test], weight[test]) for _, test in self.cv]
+        return [(rows, labels, weights) for rows, labels, weights in folds if labels.shape[0]]  # type: ignore[misc]
 
     def _check_parameters(self) -> None:
         """Refuse parameters that cannot work."""
@@ -448,8 +466,10 @@ class OnePassLearner(BaseEstimator):
             check_choice("metric", self.metric, ("auto", "covariance", None))
         check_choice("normalize", self.normalize, ("auto", True, False))
         check_choice("fit_intercept", self.fit_intercept, (True, False))
-        if self.cv is not None:
+        if isinstance(self.cv, Integral):
             check_scalar(self.cv, "cv", Integral, min_val=2)
+        elif self.cv is not None and not hasattr(self.cv, "__iter__"):
+            raise TypeError(f"cv must be an int, a list of (train, test) splits or None, got {self.cv!r}.")
         check_scalar(self.holdout_rows, "holdout_rows", Integral, min_val=2)
         if not is_auto(self.batch_rows):
             check_scalar(self.batch_rows, "batch_rows", Integral, min_val=1)
@@ -486,6 +506,27 @@ class OnePassLearner(BaseEstimator):
         return tags
 
 
+def _checked_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None:
+    """Return the weights of rows if they can be used."""
+    if sample_weight is None:
+        return None
+    weight = np.asarray(sample_weight, dtype=np.float64)
+    weight = np.full(n_rows, float(weight)) if weight.ndim == 0 else weight
+    if weight.shape != (n_rows,) or not np.isfinite(weight).all() or (weight < 0).any() or not weight.any():
+        raise ValueError(
+            f"sample_weight must be {n_rows} finite numbers, none negative and not all zero, got shape {weight.shape}."
+        )
+    return weight
+
+
+def _drop_weightless(X: Any, y: NDArray, weight: NDArray | None) -> tuple[Any, NDArray, NDArray | None]:
+    """Return rows, targets and weights without rows of weight zero."""
+    if weight is None or weight.all():
+        return X, y, weight
+    live = weight > 0
+    return X[live], y[live], weight[live]
+
+
 def _canonical_rows(width: int, seed: int) -> NDArray[np.float64]:
     """Return rows of unit length that stand for data not seen: maps then depend on parameters alone."""
     rows = uniforms(child_seed(seed, "canonical"), "rows", 64 * width).reshape(64, width) ** 2
@@ -499,11 +540,12 @@ def _length(blocks: Any) -> int | None:
 
 def _where(X: Any) -> str:
     """Name the first row that is not finite, if there is one."""
-    values = X.data if issparse(X) else X
     try:
-        finite = np.isfinite(np.asarray(values, dtype=float))
+        finite = np.isfinite(np.asarray(X.tocsr().data if issparse(X) else X, dtype=float))
     except (TypeError, ValueError):
         return ""
-    if finite.all() or issparse(X) or finite.ndim != 2:
+    if finite.all():
         return ""
-    return f", row {int(np.flatnonzero(~finite.all(axis=1))[0])}"
+    if issparse(X):
+        return f", row {int(np.searchsorted(X.tocsr().indptr, np.flatnonzero(~finite)[0], side='right')) - 1}"
+    return f", row {int(np.flatnonzero(~finite.all(axis=1))[0])}" if finite.ndim == 2 else ""

@@ -1,0 +1,112 @@
+"""Alpha chosen in one pass is what an honest cross-validation, one fit a fold, chooses on the same folds."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import Ridge
+
+from craftmaps.holdout import Holdout
+from tests.learner.examples import classifier, labelled_rows, regressor
+
+ALPHAS = [1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0]
+
+
+def noisy(n_rows=260):
+    """Rows with wrong labels, so that alpha matters, and with some rows repeated."""
+    rng = np.random.default_rng(4)
+    X, y = labelled_rows(n_rows)
+    y = np.where(rng.random(n_rows) < 0.25, rng.permutation(y), y)
+    again = rng.integers(0, n_rows, 40)
+    return np.r_[X, X[again]], np.r_[y, y[again]], rng.integers(1, 4, n_rows + 40).astype(float)
+
+
+def folds_of(holdout, X, y, n_folds):
+    """Return the positions in X of all rows of each fold, repeated ones included."""
+
+    def contents(X, y):
+        return [(row.tobytes(), target.tobytes()) for row, target in zip(X, y, strict=True)]
+
+    places = {content: i for i, content in enumerate(contents(holdout.X, holdout.y))}
+    place = np.array([places.get(content, -1) for content in contents(X, y)])
+    return [np.flatnonzero((place >= 0) & (place % n_folds == fold)) for fold in range(n_folds)]
+
+
+def honest(model, X, y, targets, wrong, weight, n_folds):
+    """Return the mean error of every alpha: refit without each fold, score on the fold."""
+    Z, w = model._lift(X), np.ones(len(X)) if weight is None else weight
+    folds = folds_of(model._holdout, X, y, n_folds)
+    assert all(len(fold) > 5 for fold in folds)
+    means = np.zeros(len(ALPHAS))
+    for fold in folds:
+        rest = np.setdiff1d(np.arange(len(X)), fold)
+        centre = np.average(Z[rest], axis=0, weights=w[rest]) if model.fit_intercept else 0.0
+        unit = (w[rest, None] * (Z[rest] - centre) ** 2).sum() / Z.shape[1]
+        for i, alpha in enumerate(ALPHAS):
+            ridge = Ridge(alpha * unit, fit_intercept=model.fit_intercept).fit(Z[rest], targets[rest], w[rest])
+            means[i] += w[fold] @ wrong(ridge.predict(Z[fold]), fold)
+    return means / sum(w[fold].sum() for fold in folds)
+
+
+@pytest.mark.parametrize("holdout_rows", [60, 10_000], ids=["some rows", "all rows"])
+@pytest.mark.parametrize("weighted", [False, True], ids=["", "weighted"])
+@pytest.mark.parametrize("code", ["one-vs-rest", "random"])
+@pytest.mark.parametrize("fit_intercept", [True, False], ids=["intercept", ""])
+def test_classifier(holdout_rows, weighted, code, fit_intercept):
+    X, y, weight = noisy()
+    weight = weight if weighted else None
+    model = classifier(
+        alphas=ALPHAS[::-1], cv=4, holdout_rows=holdout_rows, code=code, code_size=12, fit_intercept=fit_intercept
+    ).fit(X, y, weight)
+    # Bits instead of labels, and decoding by hand.
+    words = model._words()
+    bits = words[np.searchsorted(model.classes_, y)]
+
+    def wrong(outputs, fold):
+        return model.classes_[(outputs @ words.T).argmax(axis=1)] != y[fold]
+
+    means = honest(model, X, y, bits, wrong, weight, 4)
+    assert len(np.unique(means.round(9))) > 2  # there is something to choose
+    np.testing.assert_array_equal(model.cv_results_["alpha"], ALPHAS)
+    np.testing.assert_allclose(model.cv_results_["mean_error"], means, rtol=1e-9, atol=1e-12)
+    best = max(alpha for alpha, mean in zip(ALPHAS, means, strict=True) if mean <= means.min() + 1e-12)
+    np.testing.assert_allclose(model.alpha_, best * model._statistic.scale(fit_intercept), rtol=1e-12)
+
+
+@pytest.mark.parametrize("n_targets", [1, 2])
+def test_regressor(n_targets):
+    X, _, weight = noisy()
+    y = np.c_[X[:, 0] * X[:, 1], X[:, 2]] + np.random.default_rng(0).normal(size=(len(X), 2))
+    y = y[:, 0] if n_targets == 1 else y
+    model = regressor(alphas=ALPHAS, cv=4, holdout_rows=80).fit(X, y, weight)
+    columns = y.reshape(len(y), -1)
+
+    def wrong(outputs, fold):
+        return ((outputs.reshape(len(fold), -1) - columns[fold]) ** 2).mean(axis=1)
+
+    means = honest(model, X, y, y, wrong, weight, 4)
+    np.testing.assert_allclose(model.cv_results_["mean_error"], means, rtol=1e-6)
+    expected = ALPHAS[int(means.argmin())] * model._statistic.scale()
+    np.testing.assert_allclose(model.alpha_, expected, rtol=1e-12)
+
+
+def test_of_equally_good_alphas_the_largest():
+    X = np.r_[np.full((20, 2), [1.0, 0.1]), np.full((20, 2), [0.1, 1.0])] + 0.01 * np.arange(40)[:, None]
+    model = classifier(alphas=[1e-3, 1e-4, 1e-2]).fit(X, np.repeat([0, 1], 20))
+    np.testing.assert_array_equal(model.cv_results_["mean_error"], 0)
+    np.testing.assert_allclose(model.alpha_, 1e-2 * model._statistic.scale(), rtol=1e-12)
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_a_single_alpha_without_cross_validation(fit_intercept):
+    X, y = labelled_rows()
+    model = classifier(alphas=0.01, cv=None, fit_intercept=fit_intercept).fit(X, y)
+    Z = model._lift(X)
+    Z = Z - Z.mean(axis=0) * fit_intercept
+    np.testing.assert_allclose(model.alpha_, 0.01 * (Z**2).sum(axis=0).mean(), rtol=1e-10)
+    assert not hasattr(model, "cv_results_")
+
+
+def test_no_more_rows_are_held_out_than_asked_for(monkeypatch):
+    X, y = labelled_rows()
+    assert len(classifier(holdout_rows=50).fit(X, y)._holdout) == 50
+    monkeypatch.setattr(Holdout, "add", lambda *_: pytest.fail("nothing is to be held out"))
+    classifier(alphas=0.01, cv=None).fit(X, y)

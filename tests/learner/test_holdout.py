@@ -1,0 +1,113 @@
+"""The held-out sample depends on the set of rows alone, and counts equal rows together."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix
+
+from craftmaps.holdout import Holdout
+from craftmaps.sampling import row_hashes
+
+SEED = 7
+
+
+@pytest.fixture(scope="module")
+def data():
+    """300 rows of which a third repeat earlier ones, some with another label."""
+    rng = np.random.default_rng(2)
+    X = np.round(rng.random((200, 5)) * 4) / 4 * (rng.random((200, 5)) > 0.3)
+    X = np.r_[X, X[rng.integers(0, 200, 100)]]
+    return X, rng.integers(0, 3, 300), rng.integers(1, 5, 300).astype(float)
+
+
+def bits(y):
+    return row_hashes(y[:, None].astype(float), 1)
+
+
+def sample_of(blocks, size=40):
+    holdout = Holdout(size, SEED)
+    for X, y, w in blocks:
+        holdout.add(X, y, bits(y), w)
+    return holdout
+
+
+def cut(data, bounds, order=slice(None)):
+    X, y, w = (part[order] for part in data)
+    edges = [0, *bounds, X.shape[0]]
+    return [(X[a:b], y[a:b], w[a:b]) for a, b in pairwise(edges)]
+
+
+def assert_same(one, two):
+    for name in ("hashes", "X", "y", "weight", "count"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(two, name), err_msg=name)
+
+
+@pytest.mark.parametrize("size", [1, 40, 1000])
+def test_what_is_kept(data, size):
+    """The slow way: group equal rows of equal label, sort the groups by hash."""
+    X, y, w = data
+    groups = {}
+    for i, key in enumerate(zip(map(tuple, X), y, strict=True)):
+        groups.setdefault(key, []).append(i)
+    hashes = row_hashes(X, SEED) ^ bits(y)
+    kept = sorted(groups.values(), key=lambda group: hashes[group[0]])[:size]
+    holdout = sample_of(cut(data, []), size)
+    first = [group[0] for group in kept]
+    assert len(holdout) == len(kept) == min(size, len(groups))
+    np.testing.assert_array_equal(holdout.X, X[first])
+    np.testing.assert_array_equal(holdout.y, y[first])
+    np.testing.assert_array_equal(holdout.weight, [w[group].sum() for group in kept])
+    np.testing.assert_array_equal(holdout.count, [len(group) for group in kept])
+    assert size == 1 or holdout.count.max() > 1
+
+
+@pytest.mark.parametrize("size", [1, 40, 1000])
+@pytest.mark.parametrize("bounds", [[1], [150], [3, 50, 51, 200], list(range(7, 300, 7))], ids=len)
+def test_any_order_and_any_chunking(data, size, bounds, seed):
+    order = np.random.default_rng(seed).permutation(300)
+    assert_same(sample_of(cut(data, bounds, order), size), sample_of(cut(data, []), size))
+
+
+@pytest.mark.parametrize("size", [1, 40, 1000])
+def test_any_merging(data, size):
+    a, b, c = (sample_of([part], size) for part in cut(data, [30, 220]))
+    whole = sample_of(cut(data, []), size)
+    for merged in (a.merged(b).merged(c), c.merged(a.merged(b)), b.merged(c).merged(a)):
+        assert_same(merged, whole)
+    assert_same(whole.merged(Holdout(size, SEED)), whole)
+    assert_same(Holdout(size, SEED).merged(whole), whole)
+
+
+def test_no_weights_are_weights_of_one(data):
+    X, y, _ = data
+    plain = sample_of([(X[:100], y[:100], None), (X[100:], y[100:], None)])
+    assert_same(plain, sample_of([(X, y, np.ones(300))]))
+    np.testing.assert_array_equal(plain.weight, plain.count)
+
+
+def test_csr_and_dense(data):
+    dense = sample_of(cut(data, [90]))
+    sparse = sample_of([(csr_matrix(X), y, w) for X, y, w in cut(data, [90])])
+    sparse.X = sparse.X.toarray()
+    assert_same(sparse, dense)
+
+
+def test_single_and_double_precision(data):
+    single = sample_of([(X.astype(np.float32), y, w) for X, y, w in cut(data, [90])])
+    assert single.X.dtype == np.float32
+    assert_same(single, sample_of(cut(data, [90])))
+
+
+def test_folds_cover_every_row_once(data):
+    holdout = sample_of(cut(data, []))
+    folds = holdout.folds(3)
+    assert [len(fold) for fold in folds] == [14, 13, 13]
+    np.testing.assert_array_equal(np.sort(np.concatenate(folds)), np.arange(40))
+
+
+def test_samples_of_another_size_or_seed():
+    with pytest.raises(ValueError, match="same size and seed to be merged, got 4, 0 and 5, 0"):
+        Holdout(4, 0).merged(Holdout(5, 0))
+    with pytest.raises(ValueError, match="same size and seed to be merged, got 4, 0 and 4, 1"):
+        Holdout(4, 0).merged(Holdout(4, 1))

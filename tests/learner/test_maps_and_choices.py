@@ -1,0 +1,145 @@
+"""Every map and metric can be had, what is explicit is obeyed to the letter, and choices are reported."""
+
+import numpy as np
+import pytest
+from sklearn.kernel_approximation import Nystroem
+from sklearn.preprocessing import MinMaxScaler, normalize
+
+from craftmaps import (
+    CovarianceMetric,
+    CraftClassifier,
+    CraftMap,
+    LandmarkMap,
+    Polynomial,
+    RandomMaclaurin,
+    TensorSketch,
+)
+from tests.learner.examples import AUTO, classifier, labelled_rows
+
+X, Y = labelled_rows()
+ROWS = X * np.array([1, 2, 3, 1, 1, 1]) + 5.0
+
+MAPS = {
+    "craft": CraftMap,
+    "maclaurin": RandomMaclaurin,
+    "tensorsketch": TensorSketch,
+    "landmarks": LandmarkMap,
+}
+
+
+@pytest.mark.parametrize("name", MAPS)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_maps_of_this_library(name, dtype):
+    kernel = Polynomial(2, coef0=0.5)
+    model = classifier(kernel=kernel, feature_map=name).fit(ROWS.astype(dtype), Y)
+    used = model._lift.feature_map
+    assert type(used) is MAPS[name]
+    assert repr(used.kernel) == repr(kernel)
+    assert model.coef_.shape == (3, 32)
+    Z = model._lift(ROWS.astype(dtype))
+    assert Z.dtype == dtype
+    np.testing.assert_allclose(Z, used.transform(normalize(ROWS.astype(dtype))), rtol=1e-5, atol=1e-6)
+    assert model.score(ROWS.astype(dtype), Y) > 0.45
+
+
+def test_the_width_of_the_up_projection():
+    assert classifier(up_components=50).fit(X, Y)._lift.feature_map.up_components == 50
+
+
+def test_no_map_at_all():
+    model = classifier(feature_map=None).fit(ROWS, Y)
+    np.testing.assert_allclose(model._lift(ROWS), normalize(ROWS), rtol=1e-12)
+    assert model.coef_.shape == (3, 6)
+
+
+@pytest.mark.parametrize(
+    "transformer",
+    [Nystroem(kernel="poly", n_components=20, random_state=0), CraftMap(Polynomial(2), 20, random_state=3)],
+    ids=lambda transformer: type(transformer).__name__,
+)
+def test_a_transformer(transformer):
+    model = classifier(feature_map=transformer).fit(ROWS, Y)
+    assert model.coef_.shape == (3, 20)
+    assert not hasattr(transformer, "n_features_in_")  # a clone was fitted
+    np.testing.assert_allclose(
+        model._lift(ROWS), model._lift.feature_map.transform(normalize(ROWS)), rtol=1e-9, atol=1e-12
+    )
+
+
+@pytest.mark.parametrize("unit", [True, False])
+def test_rows_are_brought_to_unit_length_or_left_as_they_are(unit):
+    for metric in (None, CovarianceMetric(0.5, 4, normalize=False), MinMaxScaler()):
+        model = classifier(metric=metric, normalize=unit).fit(ROWS, Y)
+        shaped = ROWS if metric is None else model._lift.metric.transform(ROWS)
+        np.testing.assert_allclose(model._lift.shape_rows(ROWS), normalize(shaped) if unit else shaped, rtol=1e-12)
+        assert model.choices_["normalize"] is unit
+        if metric is not None:
+            assert type(model._lift.metric) is type(metric)
+            assert not hasattr(metric, "n_features_in_")
+
+
+def test_with_explicit_kernel_and_metric_unit_length_is_meant():
+    model = classifier().fit(ROWS, Y)
+    np.testing.assert_allclose(np.linalg.norm(model._lift.shape_rows(ROWS), axis=1), 1, rtol=1e-12)
+    assert model.choices_ == {"kernel": model.kernel, "metric": None, "normalize": True}
+
+
+def test_the_covariance_metric():
+    model = classifier(metric="covariance", normalize=False).fit(ROWS, Y)
+    rows = model._lift.shape_rows(ROWS)
+    full = CovarianceMetric(normalize=False).fit_transform(ROWS)
+    n_axes = rows.shape[1]
+    assert 2 <= n_axes <= 6
+    np.testing.assert_allclose(np.abs(rows), np.abs(full[:, :n_axes]), rtol=1e-8, atol=1e-10)
+    assert model.choices_["metric"] == "covariance"
+
+
+@pytest.mark.parametrize("n_rows", [30, 120, 240])
+def test_more_features_than_the_kernel_has_dimensions_in_single_precision(n_rows):
+    """Their Gram matrix is singular, in single precision not even positive; alphas are the default ones."""
+    rows = X[:n_rows].astype(np.float32)
+    single = classifier(n_components=64, alphas=None).fit(rows, Y[:n_rows])
+    double = classifier(n_components=64, alphas=None).fit(rows.astype(np.float64), Y[:n_rows])
+    assert abs(single.score(X, Y) - double.score(X, Y)) < 0.1
+
+
+def test_a_row_of_zeros_is_no_trouble():
+    rows = ROWS.copy()
+    rows[5] = 0
+    model = classifier().fit(rows, Y)
+    np.testing.assert_array_equal(model._lift.shape_rows(rows)[5], 0)
+    assert np.isfinite(model.predict_proba(rows)).all()
+
+
+def test_choices_are_reported_and_used():
+    model = CraftClassifier(**AUTO).fit(ROWS, Y)
+    chosen = model.choices_
+    assert set(chosen) == {"kernel", "metric", "normalize", "held_out_errors"}
+    errors = chosen["held_out_errors"]
+    assert len(errors) > 8  # metrics times lengths, then degrees
+    assert all(0 <= error <= 1 for error in errors.values())
+    length = "unit length" if chosen["normalize"] else "common scale"
+    key = f"{chosen['metric'] or 'rows as they are'}, {length}, {chosen['kernel']!r}"
+    assert errors[key] == min(errors.values())
+    assert repr(model._lift.feature_map.kernel) == repr(chosen["kernel"])
+    assert (model._lift.scale is None) == chosen["normalize"]
+
+
+PARTLY = {
+    "kernel": {"kernel": Polynomial(2)},
+    "metric": {"metric": None},
+    "unit length": {"normalize": True},
+    "rows as they are": {"normalize": False, "metric": None},
+}
+
+
+@pytest.mark.parametrize("case", PARTLY)
+@pytest.mark.parametrize("n_rows", [30, 240], ids=["few rows", "rows"])
+def test_what_is_given_is_not_chosen(case, n_rows):
+    model = CraftClassifier(**AUTO, **PARTLY[case]).fit(ROWS[:n_rows], Y[:n_rows])
+    for name, value in PARTLY[case].items():
+        assert model.choices_[name] is value
+    if model.normalize is False:
+        np.testing.assert_array_equal(model._lift.shape_rows(ROWS), ROWS)
+    if model.normalize is True:
+        np.testing.assert_allclose(np.linalg.norm(model._lift.shape_rows(ROWS), axis=1), 1, rtol=1e-12)

@@ -1,0 +1,140 @@
+"""The statistic gives scikit-learn's ridge regression, and adds up."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import Ridge
+
+from craftmaps import NormalEquations
+
+SUMS = ("n_rows", "weight", "cross", "feature_sums", "target_sums", "target_squares")
+
+
+@pytest.fixture
+def data():
+    rng = np.random.default_rng(5)
+    Z = rng.normal(size=(90, 14)) + 2.0  # a mean that an intercept must take up
+    Y = Z[:, :3] @ rng.normal(size=(3, 3)) + rng.normal(size=(90, 3)) - 5.0
+    return Z, Y, rng.random(90) * 3
+
+
+def assert_same(one, two, rtol=1e-12):
+    for name in SUMS:
+        scale = np.abs(getattr(two, name)).max()
+        np.testing.assert_allclose(getattr(one, name), getattr(two, name), rtol=rtol, atol=rtol * scale)
+    lower = np.tril_indices(one.gram.shape[0])
+    np.testing.assert_allclose(one.gram[lower], two.gram[lower], rtol=rtol, atol=rtol * np.abs(two.gram).max())
+
+
+@pytest.mark.parametrize("alpha", [0.0, 1e-3, 1.0, 100.0])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("weighted", [True, False])
+def test_ridge(data, alpha, fit_intercept, weighted):
+    Z, Y, w = data
+    w = w if weighted else None
+    coef, intercept = NormalEquations.of(Z, Y, w).solve(alpha, fit_intercept=fit_intercept)
+    ridge = Ridge(alpha, fit_intercept=fit_intercept, solver="svd").fit(Z, Y, w)
+    np.testing.assert_allclose(coef, ridge.coef_, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(intercept, np.broadcast_to(ridge.intercept_, 3), rtol=1e-6, atol=1e-9)
+
+
+def test_one_target_without_a_second_dimension(data):
+    Z, Y, w = data
+    coef, intercept = NormalEquations.of(Z, Y[:, 0], w).solve(0.5)
+    assert coef.shape == (1, 14)
+    np.testing.assert_allclose(coef[0], Ridge(0.5).fit(Z, Y[:, 0], w).coef_, rtol=1e-6)
+    assert intercept.shape == (1,)
+
+
+def test_integers_count_as_numbers():
+    coef, intercept = NormalEquations.of([[1], [2], [4]], [3, 5, 9]).solve(0)
+    np.testing.assert_allclose([coef[0, 0], intercept[0]], [2, 1], rtol=1e-12)
+
+
+def test_the_penalty_leaves_the_intercept_alone(data):
+    Z, Y, _ = data
+    statistic = NormalEquations.of(Z, Y)
+    _, intercept = statistic.solve(1e12 * statistic.scale())
+    np.testing.assert_allclose(intercept, Y.mean(axis=0), rtol=1e-9)
+
+
+def test_scale_is_the_mean_of_the_centred_diagonal(data):
+    Z, Y, w = data
+    mean = np.average(Z, axis=0, weights=w)
+    expected = (w[:, None] * (Z - mean) ** 2).sum(axis=0).mean()
+    np.testing.assert_allclose(NormalEquations.of(Z, Y, w).scale(), expected, rtol=1e-12)
+    np.testing.assert_allclose(
+        NormalEquations.of(Z, Y, w).scale(False), (w[:, None] * Z**2).sum(axis=0).mean(), rtol=1e-12
+    )
+
+
+def test_outputs_are_combinations_of_targets(data):
+    Z, Y, w = data
+    C = np.array([[1.0, -1, 1, 1], [-1, 1, 1, -1], [1, 1, -1, -1]])
+    ours = NormalEquations.of(Z, Y, w).solve(0.1, targets=C)
+    direct = NormalEquations.of(Z, Y @ C, w).solve(0.1)
+    np.testing.assert_allclose(ours.coef, direct.coef, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(ours.intercept, direct.intercept, rtol=1e-9, atol=1e-12)
+
+
+def test_another_penalty(data):
+    Z, Y, _ = data
+    root = np.random.default_rng(1).normal(size=(14, 14))
+    P = root @ root.T
+    coef, intercept = NormalEquations.of(Z, Y).solve(0.3, penalty=P)
+    Zc, Yc = Z - Z.mean(axis=0), Y - Y.mean(axis=0)
+    expected = np.linalg.solve(Zc.T @ Zc + 0.3 * P, Zc.T @ Yc)
+    np.testing.assert_allclose(coef.T, expected, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(intercept, Y.mean(axis=0) - Z.mean(axis=0) @ expected, rtol=1e-9)
+
+
+def test_sums_in_any_order_and_grouping(data):
+    Z, Y, w = data
+    a, b, c = (NormalEquations.of(Z[i::3], Y[i::3], w[i::3]) for i in range(3))
+    whole = NormalEquations.of(Z, Y, w)
+    for total in (a + b + c, a + (b + c), c + a + b, b + (c + a)):
+        assert_same(total, whole)
+    assert_same(whole + NormalEquations(14, 3), whole, rtol=1e-15)
+    assert_same(whole + NormalEquations.of(Z[:0], Y[:0]), whole, rtol=1e-15)
+    assert a.n_rows == 30  # + changes neither side
+
+
+def test_without_undoes_add(data):
+    Z, Y, w = data
+    whole = NormalEquations.of(Z, Y, w)
+    before = whole.gram.copy()
+    assert_same(whole.without(Z[60:], Y[60:], w[60:]), NormalEquations.of(Z[:60], Y[:60], w[:60]))
+    np.testing.assert_array_equal(whole.gram, before)
+    whole.add(Z[:5], Y[:5])
+    assert_same(whole.without(Z[:5], Y[:5]), NormalEquations.of(Z, Y, w))
+
+
+def test_moved_targets(data):
+    Z, Y, w = data
+    moved = NormalEquations.of(Z, Y, w).with_targets(np.array([4, 0, 2]), 5)
+    wide = np.zeros((90, 5))
+    wide[:, [4, 0, 2]] = Y
+    assert_same(moved, NormalEquations.of(Z, wide, w))
+
+
+def test_single_precision_is_added_up_in_double(data):
+    """After a large block, small ones would vanish from a sum in single precision."""
+    Z, Y, _ = data
+    Z = Z.astype(np.float32)
+    small = NormalEquations.of(Z, Y)
+    assert small.gram.dtype == small.cross.dtype == small.feature_sums.dtype == np.float64
+    total = NormalEquations.of(Z * np.float32(1e5), Y)
+    large = total.gram.copy()
+    for _ in range(50):
+        total.add(Z, Y)
+    lower = np.tril_indices(14)
+    np.testing.assert_allclose((total.gram - large)[lower], 50 * small.gram[lower], rtol=1e-4)
+    coef, _ = small.solve(1.0)
+    np.testing.assert_allclose(coef, Ridge(1.0).fit(Z.astype(np.float64), Y).coef_, rtol=1e-3, atol=1e-5)
+
+
+def test_single_precision_features_keep_double_precision_targets(data):
+    Z, Y, _ = data
+    Z32 = Z.astype(np.float32)
+    offset = NormalEquations.of(Z32, Y + 1e6).solve(1.0)
+    expected = Ridge(1.0).fit(Z32.astype(np.float64), Y).coef_
+    np.testing.assert_allclose(offset.coef, expected, rtol=1e-3, atol=1e-3 * np.abs(expected).max())
