@@ -1,0 +1,117 @@
+"""A run that was interrupted and resumed ends in the same model, byte for byte."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import craftmaps.one_pass
+from craftmaps import CraftClassifier, CraftRegressor, Polynomial, datasets
+from craftmaps.model_file import ModelFileError
+
+DIGITS = datasets.load("digits")
+X, Y = DIGITS.X_train, DIGITS.y_train.astype(str)
+COMMON = {"n_components": 48, "alphas": [1e-4, 1e-2], "cv": 3, "holdout_rows": 300, "random_state": 0}
+EXPLICIT = COMMON | {"kernel": Polynomial(3), "metric": None}
+
+
+class Interrupted(Exception):  # noqa: N818
+    """Stands for whatever ends a run."""
+
+
+def blocks(rows=X, labels=Y, stop=None, size=100):
+    for i, start in enumerate(range(0, len(labels), size)):
+        if i == stop:
+            raise Interrupted
+        yield rows[start : start + size], labels[start : start + size]
+
+
+def saved(model, path):
+    model.save(path, dtype=np.float64)
+    return path.read_bytes()
+
+
+@pytest.mark.parametrize("first_rows", [8192, 300])
+@pytest.mark.parametrize("parameters", [{"kernel": Polynomial(3), "metric": None}, {}, {"feature_map": "landmarks"}])
+@pytest.mark.parametrize("stop", [2, 7, 14])
+def test_resumed_runs_end_alike(tmp_path, monkeypatch, first_rows, parameters, stop):
+    monkeypatch.setattr(craftmaps.one_pass, "_FIRST_ROWS", first_rows)
+    checkpoint = tmp_path / "run.checkpoint"
+    whole = CraftClassifier(**COMMON | parameters).fit_stream(blocks())
+    with pytest.raises(Interrupted):
+        CraftClassifier(**COMMON | parameters).fit_stream(blocks(stop=stop), checkpoint=checkpoint, every=150)
+    assert checkpoint.exists()
+    resumed = CraftClassifier(**COMMON | parameters).fit_stream(blocks(), checkpoint=checkpoint, every=150)
+    assert saved(resumed, tmp_path / "resumed") == saved(whole, tmp_path / "whole")
+    assert not checkpoint.exists()
+
+
+def test_sparse_rows_and_regression(tmp_path):
+    rows, targets = sp.csr_matrix(X), X @ np.random.default_rng(0).normal(size=(X.shape[1], 2))
+    checkpoint = tmp_path / "run.checkpoint"
+    whole = CraftRegressor(**EXPLICIT).fit_stream(blocks(rows, targets))
+    with pytest.raises(Interrupted):
+        CraftRegressor(**EXPLICIT).fit_stream(blocks(rows, targets, stop=9), checkpoint=checkpoint, every=100)
+    resumed = CraftRegressor(**EXPLICIT).fit_stream(blocks(rows, targets), checkpoint=checkpoint, every=100)
+    assert saved(resumed, tmp_path / "resumed") == saved(whole, tmp_path / "whole")
+
+
+def test_a_checkpoint_of_other_parameters_is_refused(tmp_path):
+    checkpoint = tmp_path / "run.checkpoint"
+    with pytest.raises(Interrupted):
+        CraftClassifier(**EXPLICIT).fit_stream(blocks(stop=5), checkpoint=checkpoint, every=100)
+    with pytest.raises(ModelFileError, match="n_components=48, expected 32"):
+        CraftClassifier(**EXPLICIT | {"n_components": 32}).fit_stream(blocks(), checkpoint=checkpoint)
+    with pytest.raises(ModelFileError, match="not a checkpoint of a CraftRegressor"):
+        CraftRegressor(**EXPLICIT).fit_stream(blocks(), checkpoint=checkpoint)
+
+
+def test_a_truncated_checkpoint_is_refused(tmp_path):
+    checkpoint = tmp_path / "run.checkpoint"
+    checkpoint.write_bytes(b"\x10\x00\x00")
+    with pytest.raises(ModelFileError, match="not a model file"):
+        CraftClassifier(**EXPLICIT).fit_stream(blocks(), checkpoint=checkpoint)
+
+
+RUN = """
+import sys, time
+from craftmaps import CraftClassifier, Polynomial, datasets
+digits = datasets.load("digits")
+def blocks():
+    for start in range(0, 1400, 20):
+        print(start, flush=True)
+        time.sleep(0.01)
+        yield digits.X_train[start:start + 20], digits.y_train[start:start + 20].astype(str)
+model = CraftClassifier(Polynomial(3), 48, metric=None, alphas=[1e-4, 1e-2], cv=3, holdout_rows=300, random_state=0)
+model.fit_stream(blocks(), checkpoint=sys.argv[1], every=20)
+model.save(sys.argv[2], dtype="float64")
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="this system has no SIGKILL")
+def test_killed_runs_end_alike(tmp_path):
+    def start(name):
+        command = [sys.executable, "-c", RUN, str(tmp_path / "run.checkpoint"), str(tmp_path / name)]
+        return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+
+    def finish(name):
+        with start(name) as run:
+            run.communicate(timeout=120)
+        assert run.returncode == 0
+        return (tmp_path / name).read_bytes()
+
+    whole = finish("whole")
+    rng = np.random.default_rng(0)
+    for _ in range(3):
+        with start("killed") as run:
+            for _ in range(int(rng.integers(5, 20))):
+                run.stdout.readline()
+            time.sleep(float(rng.uniform(0, 0.01)))
+            os.kill(run.pid, signal.SIGKILL)
+        assert not (tmp_path / "killed").exists()
+    assert finish("killed") == whole
