@@ -1,0 +1,166 @@
+"""The regressor that learns from any number of rows in one pass."""
+
+import os
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import MultiOutputMixin, RegressorMixin
+
+from craftmaps.kernels import Rows
+from craftmaps.one_pass import OnePassLearner
+from craftmaps.sampling import row_hashes
+
+
+class CraftRegressor(RegressorMixin, MultiOutputMixin, OnePassLearner):
+    """Predict numbers with a kernel learned in one pass over the rows.
+
+    As `CraftClassifier`, for one target or several.
+
+    Parameters
+    ----------
+    kernel : "auto" or a kernel, default="auto"
+        What to approximate. "auto" compares polynomial kernels of several degrees.
+    n_components : int, default=2048
+        Width E of the features; the model has E numbers for each target, the pass costs E^2 a row.
+    feature_map : {"craft", "maclaurin", "tensorsketch", "landmarks"}, None or transformer, default="craft"
+        None is a linear model of the shaped rows. A transformer is cloned.
+    up_components : int or None, default=None
+        Width D of the up-projection of "craft"; None means 8 * n_components.
+    metric : {"auto", "covariance"}, None or transformer, default="auto"
+        What rows go through first. "auto" compares rows as they are, standardised columns and
+        covariance metrics.
+    normalize : bool or "auto", default="auto"
+        Whether rows are then brought to unit length. With an explicit kernel and metric "auto"
+        means True; otherwise unit length is compared with one common scale for all rows.
+    alphas : float, sequence of float or None, default=None
+        Penalties to compare, in units of trace(G) / E of the centred Gram matrix G.
+    cv : int or None, default=5
+        Folds of the held-out sample to choose alpha with; None needs a single alpha.
+    holdout_rows : int, default=10_000
+        Size of the held-out sample, kept in raw form during the pass.
+    fit_intercept : bool, default=True
+    batch_rows : int or "auto", default="auto"
+        Rows to map at a time.
+    random_state : int, RandomState instance or None, default=None
+        Where the seed comes from; statistics of different rows add up if it is the same int.
+    verbose : int, default=0
+        Whether `fit_stream` shows its progress.
+
+    Attributes
+    ----------
+    alpha_ : float
+        The chosen penalty, in units of scikit-learn's `Ridge`.
+    cv_results_ : dict
+        Mean and standard deviation of the error for every alpha.
+    choices_ : dict
+        What was chosen for kernel, metric and normalize, and the held-out errors of the candidates.
+    n_rows_seen_ : int
+    coef_ : ndarray of shape (E,) or (n_targets, E)
+    intercept_ : float or ndarray of shape (n_targets,)
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from craftmaps import CraftRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = CraftRegressor(n_components=256, random_state=0).fit(X[:400], y[:400])
+    >>> bool(model.score(X[400:], y[400:]) > 0.5)
+    True
+    """
+
+    def __init__(
+        self,
+        kernel="auto",
+        n_components=2048,
+        *,
+        feature_map="craft",
+        up_components=None,
+        metric="auto",
+        normalize="auto",
+        alphas=None,
+        cv=5,
+        holdout_rows=10_000,
+        fit_intercept=True,
+        batch_rows="auto",
+        random_state=None,
+        verbose=0,
+    ):
+        self.kernel = kernel
+        self.n_components = n_components
+        self.feature_map = feature_map
+        self.up_components = up_components
+        self.metric = metric
+        self.normalize = normalize
+        self.alphas = alphas
+        self.cv = cv
+        self.holdout_rows = holdout_rows
+        self.fit_intercept = fit_intercept
+        self.batch_rows = batch_rows
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def partial_fit(self, X: Rows, y: Rows, sample_weight: Rows | None = None) -> Self:
+        """Learn from more rows."""
+        return self._partial_fit(X, y, sample_weight)
+
+    def predict(self, X: Rows) -> NDArray[np.floating]:
+        """Return the targets of every row, in the shape of those learned from."""
+        outputs = self._outputs(X)
+        return outputs[:, 0] if self._is_flat else outputs
+
+    def save(self, path: str | os.PathLike, dtype: Any = np.float32) -> None:
+        """Write the model to a file, its weights as float64, float32 or float16; see `load_model`."""
+        self._save(path, dtype, {"is_flat": self._is_flat})
+
+    def _checked_targets(self, y: Any) -> NDArray:
+        y = np.asarray(y, dtype=np.float64)
+        if not np.isfinite(y).all():
+            raise ValueError("y must be finite, got NaN or infinity.")
+        self._block_is_flat = y.ndim == 1
+        return y[:, None] if y.ndim == 1 else y
+
+    def _forget_targets(self) -> None:
+        self._n_targets = 0
+
+    def _learn_targets(self, y: NDArray) -> None:
+        if self._n_targets and y.shape[1] != self._n_targets:
+            raise ValueError(f"y must have {self._n_targets} targets as before, got {y.shape[1]}.")
+        if not self._n_targets:
+            self._n_targets, self._is_flat = y.shape[1], self._block_is_flat
+
+    def _targets_to_plain(self) -> Any:
+        return {"n_targets": self._n_targets, "is_flat": self._is_flat}
+
+    def _targets_from_plain(self, plain: Any) -> None:
+        self._n_targets, self._is_flat = int(plain["n_targets"]), bool(plain["is_flat"])
+
+    def _labels_to_plain(self, y: NDArray) -> NDArray:
+        return y
+
+    def _labels_from_plain(self, plain: NDArray) -> NDArray:
+        return plain
+
+    def _learn_targets_of(self, other: "CraftRegressor") -> None:
+        if other._n_targets != self._n_targets:
+            raise ValueError(f"other must have {self._n_targets} targets as here, got {other._n_targets}.")
+
+    def _aligned_statistic(self, other: "CraftRegressor") -> Any:
+        return other._statistic
+
+    def _check_targets(self, y: NDArray | None = None) -> None:
+        pass
+
+    def _targets(self, y: NDArray) -> NDArray[np.float64]:
+        return y
+
+    def _target_bits(self, y: NDArray) -> NDArray[np.uint64]:
+        return row_hashes(y, 0)
+
+    def _errors(self, outputs: NDArray, y: NDArray) -> NDArray[np.float64]:
+        return np.mean((outputs - y) ** 2, axis=1)
+
+    def _set_solution(self, coef: NDArray[np.float64], intercept: NDArray[np.float64]) -> None:
+        self._target_coef, self._target_intercept = coef, intercept
+        self.coef_ = coef[0] if self._is_flat else coef
+        self.intercept_ = intercept[0] if self._is_flat else intercept
