@@ -1,0 +1,56 @@
+"""One self-contained HTML page about a training run: numbers, charts, and how to repeat it.
+
+`gather` turns a run into plain numbers, `page` turns those numbers into HTML. The page needs
+no network and no script, so it can be mailed, archived and printed.
+"""
+
+import os
+from pathlib import Path
+from typing import Any
+
+from craftmaps.report.gather import gather
+from craftmaps.report.page import render
+from craftmaps.report.run import Run
+
+__all__ = ["Run", "write"]
+
+
+def write(path: str | os.PathLike, run: Run) -> dict[str, Any]:
+    """Write the page of a run and return the numbers on it, as plain data that JSON can hold.
+
+    The page is written to a new file, synced and renamed: whatever happens, a page that was
+    there before stays whole.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from craftmaps import CraftClassifier, Polynomial, datasets, report
+    >>> digits = datasets.load("digits")
+    >>> model = CraftClassifier(Polynomial(3), 128, metric=None, random_state=0).fit(digits.X_train, digits.y_train)
+    >>> run = report.Run(model=model, data="digits", X_test=digits.X_test, y_test=digits.y_test)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     numbers = report.write(os.path.join(folder, "digits.html"), run)
+    >>> numbers["test"]["rows"]
+    359
+    """
+    path = Path(path)
+    # Before the work, which may take a while, and not after it.
+    if not path.parent.is_dir() or path.is_dir():
+        raise FileNotFoundError(f"path must be a file in a folder that exists, got {str(path)!r}.")
+    numbers = gather(run)
+    _replace(path, render(numbers))
+    return numbers
+
+
+def _replace(path: Path, text: str) -> None:
+    """Write a file under a new name, then rename it."""
+    new = path.with_name(f"{path.name}.new")
+    try:
+        with open(new, "w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(new, path)
+    except BaseException:
+        new.unlink(missing_ok=True)
+        raise

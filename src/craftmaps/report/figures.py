@@ -1,0 +1,131 @@
+"""The figures of the page, each from the numbers that `gather` found."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from craftmaps.report.axes import Axis
+from craftmaps.report.charts import Plot, figure
+from craftmaps.report.markup import Markup
+from craftmaps.report.wording import count, number, percent
+
+
+def alpha_curve(alphas: dict[str, Any], is_classifier: bool) -> Markup:
+    """Return held-out error against the penalty, with the spread of the folds."""
+    unit, name = (100, "held-out error (%)") if is_classifier else (1, "held-out mean squared error")
+    # A penalty of zero has no place on a logarithmic axis: it goes to the left of all others.
+    zero = min((alpha for alpha in alphas["alpha"] if alpha > 0), default=1.0) / 10
+    rows = [
+        (alpha or zero, unit * mean, unit * spread)
+        for alpha, mean, spread in zip(alphas["alpha"], alphas["mean_error"], alphas["std_error"], strict=True)
+        if mean is not None and spread is not None
+    ]
+    means = [mean for _, mean, _ in rows]
+    is_log = bool(means) and 0 < 10 * min(means) < max(means)
+    ends = means + [mean + spread for _, mean, spread in rows]
+    ends += [] if is_log else [max(mean - spread, 0.0) for _, mean, spread in rows]
+    x = Axis.around([alpha for alpha, _, _ in rows], "alpha, in units of trace(G) / E", is_log=True)
+    plot = Plot(f"{name.capitalize()} against alpha.", x, Axis.around(ends, name, is_log=is_log))
+    plot.line([(alpha, mean) for alpha, mean, _ in rows])
+    chosen = alphas["chosen"]
+    for i, (alpha, mean, spread) in enumerate(rows):
+        plot.whisker(alpha, mean - spread, mean + spread)
+        shown = percent(mean / 100) if is_classifier else number(mean)
+        plot.dot(alpha, mean, f"alpha {number(alphas['alpha'][i])}: {shown}", radius=6 if i == chosen else 3.5)
+    if chosen < len(rows):
+        plot.rule(rows[chosen][0])
+        plot.note(rows[chosen][0], plot.y.high, f"chosen: {number(alphas['alpha'][chosen])}", dx=8, dy=12)
+    caption = (
+        f"Mean over the folds of {count(alphas['rows'])} rows that were left out; bars are one standard deviation."
+    )
+    return figure("Choice of alpha", plot, caption)
+
+
+def reliability(calibration: dict[str, Any]) -> Markup:
+    """Return how often predictions were right against how sure they were."""
+    x, y = Axis(0.0, 1.0, "probability of the predicted class"), Axis(0.0, 1.0, "share that is right")
+    plot = Plot("Share of right predictions against their probability.", x, y, is_square=True)
+    bins = calibration["bins"]
+    total = sum(place["rows"] for place in bins)
+    for place in bins:
+        share = place["rows"] / total
+        tooltip = f"{count(place['rows'])} rows, {percent(share)} of all"
+        plot.bar(place["low"], place["high"], share, tooltip, kind="quiet")
+    plot.line([(0, 0), (1, 1)], "ideal")
+    plot.line([(place["confidence"], place["share_right"]) for place in bins])
+    for place in bins:
+        plot.whisker(place["confidence"], *place["interval"])
+        told = f"said {percent(place['confidence'])}, right {percent(place['share_right'])}"
+        plot.dot(place["confidence"], place["share_right"], f"{told} of {count(place['rows'])} rows")
+    caption = (
+        "On the dashed line probabilities are what they say. Bars are 95 % intervals, grey columns the share of rows. "
+        f"Expected calibration error {percent(calibration['expected_calibration_error'])}."
+    )
+    return figure("Reliability", plot, caption)
+
+
+def kernel_pairs(pairs: Sequence[Sequence[float]]) -> Markup:
+    """Return estimated against exact kernel values."""
+    caption = f"{count(len(pairs))} pairs of different rows; on the dashed line the estimate is exact."
+    plot = _like_against_like(pairs, "exact kernel", "inner product of features")
+    return figure("Kernel values", plot, caption)
+
+
+def scree(spectra: dict[str, Any]) -> Markup:
+    """Return the logarithms of the eigenvalues of the kernel and of its estimate."""
+    lines = {
+        kind: [(i + 1, value) for i, value in enumerate(spectra[kind]) if value is not None]
+        for kind in ("exact", "map")
+    }
+    values = [value for line in lines.values() for _, value in line]
+    x = Axis.around([1.0, float(len(spectra["exact"]))], "place of the eigenvalue", from_zero=True)
+    plot = Plot("Log-scree of the exact kernel and of the map.", x, Axis.around(values, "log₁₀ of the eigenvalue"))
+    for kind, style in (("exact", "ink"), ("map", "accent")):
+        plot.line(lines[kind], style)
+    for kind, style, text, dy in (("exact", "ink", "exact kernel", -10), ("map", "accent", "map", 18)):
+        if lines[kind]:
+            place = lines[kind][len(lines[kind]) // 3]
+            plot.note(*place, text, kind=style, dx=4, dy=dy)
+    caption = "Eigenvalues of the kernel matrix, largest first; those that are only rounding error are left out."
+    return figure("Log-scree", plot, caption)
+
+
+def weight_histogram(weights: dict[str, Any]) -> Markup:
+    """Return how the weights of the model are distributed."""
+    plot = _histogram(weights, "weight, the largest being 1", "weights", "Histogram of the weights of the model.")
+    caption = f"{count(weights['n_weights'])} weights. A spike at zero shows features that play no role."
+    return figure("Weights", plot, caption)
+
+
+def predicted_against_true(target: dict[str, Any], name: str) -> Markup:
+    """Return predictions of test rows against what they should be."""
+    plot = _like_against_like(target["points"], "true value", "predicted value")
+    caption = f"{count(len(target['points']))} test rows; on the dashed line predictions are right."
+    return figure(f"Predicted against true{name}", plot, caption)
+
+
+def residual_histogram(target: dict[str, Any], name: str) -> Markup:
+    """Return how predictions differ from what they should be."""
+    plot = _histogram(target["residuals"], "predicted minus true", "test rows", "Histogram of the residuals.")
+    caption = f"Root mean squared error {number(target['rmse'])}, R² {number(target['r2'])}."
+    return figure(f"Residuals{name}", plot, caption)
+
+
+def _like_against_like(points: Sequence[Sequence[float]], x_label: str, y_label: str) -> Plot:
+    """Return a plot of points about the line on which both values are equal."""
+    points = [point for point in points if None not in point]
+    values = [value for point in points for value in point]
+    x, y = Axis.around(values, x_label), Axis.around(values, y_label)
+    plot = Plot(f"{y_label.capitalize()} against {x_label}.", x, y, is_square=True)
+    plot.line([(x.low, x.low), (x.high, x.high)], "ideal")
+    plot.cloud(points)
+    return plot
+
+
+def _histogram(histogram: dict[str, Any], x_label: str, y_label: str, description: str) -> Plot:
+    """Return a plot of a histogram."""
+    counts, edges = histogram["counts"], histogram["edges"]
+    plot = Plot(description, Axis(edges[0], edges[-1], x_label), Axis.around(counts, y_label, from_zero=True))
+    for n, left, right in zip(counts, edges[:-1], edges[1:], strict=True):
+        if n:
+            plot.bar(left, right, n, f"{number(left)} to {number(right)}: {count(n)}")
+    return plot

@@ -1,0 +1,126 @@
+"""From a run to plain numbers: everything that the page says is in them."""
+
+import datetime
+import platform
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+
+from craftmaps import __version__
+from craftmaps.learner import CraftClassifier
+from craftmaps.parallel import n_threads
+from craftmaps.report.classification import classification
+from craftmaps.report.intervals import of_folds, wilson
+from craftmaps.report.kernel_check import check_kernel, weight_histogram
+from craftmaps.report.regression import regression
+from craftmaps.report.run import Run
+
+_LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba", "safetensors", "threadpoolctl")
+
+
+def gather(run: Run) -> dict[str, Any]:
+    """Return the numbers of a run, as plain data: None where there is nothing to say."""
+    if not run.model._is_solved:
+        run.model.finish()
+    is_classifier = isinstance(run.model, CraftClassifier)
+    test = run.test_rows()
+    alphas = _alphas(run.model)
+    numbers = {
+        "task": "classification" if is_classifier else "regression",
+        "run": _overview(run),
+        "test": None if test is None else (classification if is_classifier else regression)(run, *test),
+        "held_out": None if alphas is None else _held_out(alphas, is_classifier),
+        "alphas": alphas,
+        "kernel": check_kernel(run),
+        "weights": weight_histogram(run),
+        "phases": dict(run.phases),
+        "peak_memory": run.peak_memory,
+        "choices": _choices(run.model),
+        "versions": _versions(),
+        "command": run.command or repr(run.model),
+    }
+    return _plain(numbers)
+
+
+def _overview(run: Run) -> dict[str, Any]:
+    """Return what was learned, from what, and with what."""
+    model: Any = run.model
+    feature_map = model._lift.feature_map
+    kernel = getattr(feature_map, "kernel", None)
+    return {
+        "model": type(model).__name__,
+        "data": run.data,
+        "rows": model.n_rows_seen_,
+        "columns": model.n_features_in_,
+        "classes": model.classes_.size if isinstance(model, CraftClassifier) else None,
+        "features": model.coef_.shape[-1],
+        "map": None if feature_map is None else type(feature_map).__name__,
+        "kernel": None if kernel is None else repr(kernel),
+        "alpha": model.alpha_,
+        "seed": model.seed_,
+        "seconds": sum(run.phases.values()) if run.phases else None,
+        "written": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+    }
+
+
+def _alphas(model: Any) -> dict[str, Any] | None:
+    """Return the curve that alpha was chosen from, if it was chosen."""
+    results = getattr(model, "cv_results_", None)
+    if results is None or model.cv is None:
+        return None
+    means = np.asarray(results["mean_error"])
+    return {
+        "alpha": results["alpha"],
+        "mean_error": means,
+        "std_error": results["std_error"],
+        "fold_errors": results["fold_errors"],
+        "rows": results["n_rows"],
+        # As the model does: of equally good ones the largest.
+        "chosen": means.size - 1 - int(np.argmin(means[::-1])),
+    }
+
+
+def _held_out(alphas: dict[str, Any], is_classifier: bool) -> dict[str, Any]:
+    """Return the error of the rows left out in cross-validation, at the chosen alpha."""
+    error, rows = float(alphas["mean_error"][alphas["chosen"]]), int(alphas["rows"])
+    if is_classifier:
+        return {"rows": rows, "error": error, "error_interval": wilson(error * rows, rows)}
+    interval = of_folds(np.asarray(alphas["fold_errors"])[alphas["chosen"]])
+    return {
+        "rows": rows,
+        "rmse": np.sqrt(error),
+        "rmse_interval": None if interval is None else np.sqrt(interval),
+    }
+
+
+def _choices(model: Any) -> dict[str, Any] | None:
+    """Return what was chosen automatically or given, and the held-out errors of the candidates."""
+    choices = getattr(model, "choices_", None)
+    if choices is None:
+        return None
+    errors = choices.get("held_out_errors") or {}
+    return {
+        "kernel": repr(choices["kernel"]),
+        "metric": None if choices["metric"] is None else str(choices["metric"]),
+        "normalize": choices["normalize"],
+        "candidates": [[name, error] for name, error in errors.items()],
+    }
+
+
+def _versions() -> dict[str, str]:
+    """Return what the run was made with."""
+    versions = {"craftmaps": __version__, "Python": platform.python_version()}
+    versions |= {name: version(name) for name in _LIBRARIES}
+    return versions | {"system": f"{platform.system()} {platform.machine()}", "threads": str(n_threads())}
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as JSON can hold it; what is not a finite number is None."""
+    if isinstance(value, dict):
+        return {str(key): _plain(inner) for key, inner in value.items()}
+    if isinstance(value, (list, tuple, np.ndarray)):
+        return [_plain(inner) for inner in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    return None if isinstance(value, float) and not np.isfinite(value) else value

@@ -1,0 +1,180 @@
+"""The page: numbers to HTML."""
+
+from importlib.resources import files
+from typing import Any
+
+from craftmaps.report import figures
+from craftmaps.report.markup import Markup, join, tag
+from craftmaps.report.quality import classifier_sections, regressor_sections
+from craftmaps.report.tables import grid, labelled, section, table, track
+from craftmaps.report.wording import NOTHING, count, duration, interval, memory, number, percent
+
+# The page may show what is in it and nothing else: should a label ever get past the escaping,
+# it still can run nothing and fetch nothing.
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+
+
+def render(numbers: dict[str, Any]) -> str:
+    """Return the page for the numbers of a run."""
+    sections = classifier_sections if numbers["task"] == "classification" else regressor_sections
+    body = [
+        tag("header", tag("h1", f"craftmaps · {numbers['run']['data']}"), tag("p", _sentence(numbers), class_="lede")),
+        _error(numbers),
+        _alpha(numbers),
+        *(sections(numbers["test"]) if numbers["test"] else ()),
+        _kernel(numbers),
+        _resources(numbers),
+        _choices(numbers),
+        _repeat(numbers),
+    ]
+    head = [
+        tag("meta", charset="utf-8"),
+        tag("meta", http_equiv="Content-Security-Policy", content=_POLICY),
+        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        tag("title", f"{numbers['run']['data']}: {numbers['run']['model']}"),
+        tag("link", rel="icon", href="data:,"),
+        tag("style", Markup(files("craftmaps.report").joinpath("style.css").read_text(encoding="utf-8"))),
+    ]
+    page = tag("html", tag("head", join(head, "\n")), tag("body", tag("main", join(body, "\n"))), lang="en")
+    return f"<!DOCTYPE html>\n{page}\n"
+
+
+def _sentence(numbers: dict[str, Any]) -> Markup:
+    """Return the run in one sentence."""
+    run = numbers["run"]
+    classes = f", {count(run['classes'])} classes" if run["classes"] else ""
+    size = f" ({count(run['rows'])} rows of {count(run['columns'])} columns{classes})"
+    if run["map"] is None:
+        how = "a linear model"
+    else:
+        how = f"E = {count(run['features'])} features of {run['kernel'] or run['map']}"
+    time = f" in {duration(run['seconds'])}" if run["seconds"] is not None else ""
+    return join(
+        [f"{run['model']} learned ", labelled(run["data"]), size, f" with {how}{time}", *_outcome(numbers), "."]
+    )
+
+
+def _outcome(numbers: dict[str, Any]) -> list[Any]:
+    """Return how good the model is, as the end of a sentence."""
+    found = numbers["test"] or numbers["held_out"]
+    if found is None:
+        return []
+    where = "test rows" if numbers["test"] else "rows left out in cross-validation"
+    if "error" in found:
+        return [" and errs on ", tag("strong", percent(found["error"])), f" of {count(found['rows'])} {where}"]
+    best = f"R² {number(found['r2'])}" if found.get("r2") is not None else f"an error of {number(found['rmse'])}"
+    return [" and reaches ", tag("strong", best), f" on {count(found['rows'])} {where}"]
+
+
+def _error(numbers: dict[str, Any]) -> Markup:
+    """Return the errors that were measured, with their intervals."""
+    test, held_out = numbers["test"], numbers["held_out"]
+    facts = []
+    if test and "error" in test:
+        told = f"{count(test['errors'])} of {count(test['rows'])} test rows are predicted wrong"
+        facts.append(_fact("Test error", percent(test["error"]), interval(test["error_interval"]), told))
+    elif test:
+        told = f"on {count(test['rows'])} test rows"
+        r2, rmse = interval(test["r2_interval"], number), interval(test["rmse_interval"], number)
+        facts.append(_fact("R²", number(test["r2"]), r2, told))
+        facts.append(_fact("Root mean squared error", number(test["rmse"]), rmse, told))
+    if held_out:
+        told = f"of {count(held_out['rows'])} training rows, each left out once; alpha was chosen by it"
+        if "error" in held_out:
+            ends = interval(held_out["error_interval"])
+            facts.append(_fact("Held-out error", percent(held_out["error"]), ends, told))
+        else:
+            ends = interval(held_out["rmse_interval"], number)
+            facts.append(_fact("Held-out root mean squared error", number(held_out["rmse"]), ends, told))
+    why = None if test else "There were no test rows, so the error is that of cross-validation."
+    if not facts:
+        why = "No error was measured: there were no test rows, and no rows were left out to choose alpha."
+    return section("Error", tag("p", why) if why else None, tag("div", join(facts, "\n"), class_="facts"))
+
+
+def _fact(name: str, value: str, ends: str, told: str) -> Markup:
+    """Return a number in large type, with what it is."""
+    between = tag("div", f"95 % interval {ends}") if ends else None
+    return tag(
+        "div", tag("h3", name), tag("p", value, class_="big"), between, tag("div", told, class_="muted"), class_="fact"
+    )
+
+
+def _alpha(numbers: dict[str, Any]) -> Markup:
+    """Return the curve that alpha was chosen from."""
+    used = f"The penalty in use is alpha = {number(numbers['run']['alpha'])}, in the units of scikit-learn's Ridge."
+    if numbers["alphas"] is None:
+        return section("Penalty", tag("p", f"Alpha was given, or chosen before the model was saved: no curve. {used}"))
+    is_classifier = numbers["task"] == "classification"
+    return section("Penalty", tag("p", used), grid(figures.alpha_curve(numbers["alphas"], is_classifier)))
+
+
+def _kernel(numbers: dict[str, Any]) -> Markup:
+    """Return how well the map estimates the kernel."""
+    kernel, weights = numbers["kernel"], figures.weight_histogram(numbers["weights"])
+    if "skipped" in kernel:
+        return section("Kernel", tag("p", kernel["skipped"]), grid(weights))
+    facts = [
+        _fact("Measured error", percent(kernel["measured"]), "", f"of the map, on {count(kernel['rows'])} rows"),
+        _fact("Predicted error", percent(kernel["predicted"]), "", "root mean square over draws of the map"),
+    ]
+    told = "The relative error of inner products of features against the exact kernel, in the Frobenius norm."
+    plots = [figures.scree(kernel["scree"]), weights]
+    if kernel["pairs"]:
+        plots.insert(0, figures.kernel_pairs(kernel["pairs"]))
+    return section("Kernel", tag("p", told), tag("div", join(facts, "\n"), class_="facts"), grid(*plots))
+
+
+def _resources(numbers: dict[str, Any]) -> Markup:
+    """Return time by phase, and memory."""
+    phases, peak = numbers["phases"], numbers["peak_memory"]
+    total = sum(phases.values())
+    rows = [
+        [
+            labelled(name),
+            duration(seconds),
+            percent(seconds / total) if total else NOTHING,
+            track(seconds / (total or 1)),
+        ]
+        for name, seconds in phases.items()
+    ]
+    content = table(f"{duration(total)} in all.", ["phase", "time", "share", ""], rows) if rows else None
+    missing = None if rows else tag("p", "The times of the phases were not recorded.")
+    used = "was not recorded" if peak is None else f"was {memory(peak)}"
+    return section("Time and memory", missing, content, tag("p", f"Peak memory {used}."))
+
+
+def _choices(numbers: dict[str, Any]) -> Markup:
+    """Return what was chosen, and the candidates."""
+    choices = numbers["choices"]
+    if choices is None:
+        return section("Choices", tag("p", "The model came from a file, which does not say what it was chosen from."))
+    pairs = {
+        "kernel": choices["kernel"],
+        "metric": choices["metric"] or "rows as they are",
+        "length of rows": "unit length" if choices["normalize"] else "one common scale",
+    }
+    candidates = choices["candidates"]
+    if not candidates:
+        return section("Choices", tag("p", "Nothing was left to be chosen automatically."), _pairs(pairs))
+    is_share = numbers["task"] == "classification"
+    errors = [error for _, error in candidates if error is not None]
+    most = max(errors, default=0.0) or 1.0
+    rows = [
+        [name, percent(error) if is_share else number(error), track((error or 0.0) / most)]
+        for name, error in candidates
+    ]
+    best = [error for _, error in candidates].index(min(errors)) if errors else None
+    title = "Held-out error of each candidate, on some rows and at a small width; the best was taken."
+    return section("Choices", _pairs(pairs), table(title, ["candidate", "error", ""], rows, chosen=best))
+
+
+def _repeat(numbers: dict[str, Any]) -> Markup:
+    """Return how to repeat the run, and with what it was made."""
+    made = {**numbers["versions"], "seed": numbers["run"]["seed"], "page written": numbers["run"]["written"]}
+    return section("To repeat it", tag("pre", tag("code", numbers["command"])), _pairs(made))
+
+
+def _pairs(pairs: dict[str, Any]) -> Markup:
+    """Return names and what they stand for."""
+    return tag("dl", join(join([tag("dt", name), tag("dd", value)]) for name, value in pairs.items()))

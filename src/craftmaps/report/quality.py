@@ -1,0 +1,120 @@
+"""The parts of the page that test rows fill: confusion, calibration and mistakes, or residuals."""
+
+from typing import Any
+
+from craftmaps.report.figures import predicted_against_true, reliability, residual_histogram
+from craftmaps.report.markup import Markup, join, tag
+from craftmaps.report.picture import png
+from craftmaps.report.tables import grid, labelled, scrolling, section, table, text_cell
+from craftmaps.report.wording import count, number, percent
+
+_MOST_CLASSES = 40
+_LONGEST_IN_MATRIX = 14
+
+
+def classifier_sections(test: dict[str, Any]) -> list[Markup]:
+    """Return what test rows say about a classifier."""
+    calibration = "How often predictions of the test rows are right, against the probability that the model gives them."
+    return [
+        section("Confusion", grid(_confusion(test["confusion"]), _classes(test["classes"]))),
+        section("Calibration", tag("p", calibration), grid(reliability(test["calibration"]))),
+        section("Most confident mistakes", _mistakes(test["mistakes"])),
+    ]
+
+
+def regressor_sections(test: dict[str, Any]) -> list[Markup]:
+    """Return what test rows say about a regressor."""
+    targets, n_targets = test["targets"], test["n_targets"]
+    parts = []
+    for i, target in enumerate(targets):
+        name = f", target {i}" if n_targets > 1 else ""
+        parts += [predicted_against_true(target, name), residual_histogram(target, name)]
+    some = tag("p", f"The first {len(targets)} of {count(n_targets)} targets.") if n_targets > len(targets) else None
+    return [section("Predictions", some, grid(*parts))]
+
+
+def _confusion(confusion: dict[str, Any]) -> Markup:
+    """Return the confusion matrix as a table whose cells are the darker, the more rows they hold."""
+    labels, counts = confusion["labels"], confusion["counts"]
+    title = "Rows are true classes, columns predicted ones; mistakes are coloured, the most frequent most strongly."
+    if confusion["n_classes"] > len(labels):
+        title = f"The {len(labels)} most often confused of {count(confusion['n_classes'])} classes. {title}"
+    most = max((n for i, line in enumerate(counts) for j, n in enumerate(line) if i != j), default=0)
+    names = [labelled(label, _LONGEST_IN_MATRIX) for label in labels]
+    lines = []
+    for i, line in enumerate(counts):
+        cells = [_confusion_cell(n, i == j, most, labels[i], labels[j]) for j, n in enumerate(line)]
+        lines.append(tag("tr", tag("th", names[i], scope="row"), join(cells)))
+    head = tag("tr", tag("td", class_="corner"), join(tag("th", name, scope="col") for name in names))
+    content = tag(
+        "table", tag("caption", title), tag("thead", head), tag("tbody", join(lines, "\n")), class_="confusion"
+    )
+    return tag("div", tag("h3", "Confusion matrix"), scrolling("Confusion matrix", content))
+
+
+def _confusion_cell(n: int, is_right: bool, most: int, true: str, predicted: str) -> Markup:
+    """Return a cell of the confusion matrix."""
+    tooltip = f"{true} taken for {predicted}: {count(n)}"
+    if is_right:
+        return tag("td", count(n), class_="right", title=f"{true} recognised: {count(n)}")
+    if not n:
+        return tag("td", class_="none", title=tooltip)
+    # The square root keeps rare mistakes visible beside frequent ones.
+    share = (n / most) ** 0.5
+    kind = "strong" if share > 0.6 else None
+    return tag("td", count(n), class_=kind, style=f"--share:{share:.2f}", title=tooltip)
+
+
+def _classes(classes: list[dict[str, Any]]) -> Markup:
+    """Return a table of precision and recall."""
+    title = "Precision: share of right ones among rows predicted so. Recall: share found among rows that are so."
+    shown = classes
+    if len(classes) > _MOST_CLASSES:
+        shown = sorted(classes, key=lambda line: 2.0 if line["recall"] is None else line["recall"])[:_MOST_CLASSES]
+        title = f"The {_MOST_CLASSES} of {count(len(classes))} classes with the lowest recall. {title}"
+    rows = [
+        [labelled(line["label"]), percent(line["precision"]), percent(line["recall"]), count(line["rows"])]
+        for line in shown
+    ]
+    content = table(title, ["class", "precision", "recall", "rows"], rows, is_tall=len(shown) > 12)
+    return tag("div", tag("h3", "Classes"), content)
+
+
+def _mistakes(mistakes: list[dict[str, Any]]) -> Markup:
+    """Return the mistakes that the model was surest of."""
+    if not mistakes:
+        return tag("p", "There are none: all test rows are predicted right.")
+    if "picture" in mistakes[0]:
+        intro = "Predicted class, its probability, and the true class; rows are shown as pictures."
+        return join([tag("p", intro), tag("ul", join(map(_picture, mistakes), "\n"), class_="mistakes")])
+    rows = [
+        [
+            count(line["row"]),
+            text_cell(labelled(line["predicted"])),
+            text_cell(labelled(line["true"])),
+            percent(line["probability"]),
+            text_cell(join((_column(*column) for column in line["columns"]), ", ")),
+        ]
+        for line in mistakes
+    ]
+    title = "With the columns of each row that are furthest from their mean, by standard deviations."
+    return table(title, ["test row", "predicted", "true", "probability", "most unusual columns"], rows)
+
+
+def _picture(mistake: dict[str, Any]) -> Markup:
+    """Return a mistake as a picture."""
+    told = f"Test row {mistake['row']}: predicted {mistake['predicted']}, true {mistake['true']}"
+    return tag(
+        "li",
+        tag("img", src=png(mistake["picture"]), alt=told, title=told),
+        tag("b", labelled(mistake["predicted"])),
+        f" {percent(mistake['probability'])}",
+        tag("br"),
+        "true: ",
+        labelled(mistake["true"]),
+    )
+
+
+def _column(name: str, value: float, deviations: float) -> Markup:
+    """Return a column of a row, and how unusual it is."""
+    return tag("span", labelled(name, 30), f" = {number(value)}", title=f"{number(deviations, 2)} standard deviations")

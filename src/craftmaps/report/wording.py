@@ -1,0 +1,84 @@
+"""Numbers as people write them: rounded to what they can be trusted for."""
+
+from collections.abc import Sequence
+
+NOTHING = "\N{EN DASH}"
+
+
+def count(value: int) -> str:
+    """Write a count, with commas."""
+    return f"{value:,}"
+
+
+def percent(share: float | None) -> str:
+    """Write a share in percent.
+
+    Examples
+    --------
+    >>> percent(0.01949), percent(0.2), percent(1.0)
+    ('1.95 %', '20.0 %', '100 %')
+    """
+    if share is None:
+        return NOTHING
+    value = 100 * share
+    if value in (0, 100):
+        return f"{value:.0f} %"
+    return f"{value:.2f} %" if value < 10 else f"{value:.1f} %"
+
+
+def number(value: float | None, digits: int = 3) -> str:
+    """Write a number with a few significant digits.
+
+    Examples
+    --------
+    >>> number(0.052075), number(123456.7), number(-1e-9)
+    ('0.0521', '123,000', '-1e-09')
+    """
+    if value is None:
+        return NOTHING
+    rounded = float(f"{value:.{digits}g}")
+    if value and not 1e-4 <= abs(value) < 1e7:
+        return f"{value:.{digits}g}"
+    return f"{rounded:,.0f}" if abs(rounded) >= 10**digits else f"{rounded:.{digits}g}"
+
+
+def interval(ends: Sequence[float] | None, write=percent) -> str:
+    """Write an interval."""
+    return "" if ends is None else f"{write(ends[0])} to {write(ends[1])}"
+
+
+def duration(seconds: float) -> str:
+    """Write a time.
+
+    Examples
+    --------
+    >>> duration(0.0123), duration(75), duration(7261)
+    ('12 ms', '1 min 15 s', '2 h 1 min')
+    """
+    if seconds < 1:
+        return f"{1000 * seconds:.0f} ms" if seconds >= 0.001 else f"{number(1000 * seconds, 2)} ms"
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest} s"
+    return f"{minutes // 60} h {minutes % 60} min"
+
+
+def memory(n_bytes: float) -> str:
+    """Write a size in memory.
+
+    Examples
+    --------
+    >>> memory(1_500_000_000), memory(12)
+    ('1.5 GB', '12 bytes')
+    """
+    for unit, name in ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
+        if n_bytes >= unit:
+            return f"{n_bytes / unit:.{0 if n_bytes >= 100 * unit else 1}f} {name}"
+    return f"{n_bytes:.0f} bytes"
+
+
+def shortened(text: str, most: int) -> str:
+    """Write a text that may be long."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
