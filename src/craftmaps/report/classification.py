@@ -106,7 +106,7 @@ def _calibration(confidence: NDArray[np.float64], right: NDArray[np.bool_]) -> d
         here = place == i
         n, n_right = int(here.sum()), int(right[here].sum())
         mean = float(confidence[here].mean())
-        ends = {"low": int(i) / _BINS, "high": (int(i) + 1) / _BINS}
-        bins.append({**ends, "rows": n, "confidence": mean, "share_right": n_right / n, "interval": wilson(n_right, n)})
+        bins.append({"rows": n, "confidence": mean, "share_right": n_right / n, "interval": wilson(n_right, n)})
         gap += abs(n_right / n - mean) * n / right.size
-    return {"bins": bins, "expected_calibration_error": gap}
+    counts, edges = np.histogram(confidence, bins=2 * _BINS, range=(0.0, 1.0))
+    return {"bins": bins, "expected_calibration_error": gap, "counts": counts, "edges": edges}

@@ -44,23 +44,29 @@ def reliability(calibration: dict[str, Any]) -> Markup:
     """Return how often predictions were right against how sure they were."""
     x, y = Axis(0.0, 1.0, "probability of the predicted class"), Axis(0.0, 1.0, "share that is right")
     plot = Plot("Share of right predictions against their probability.", x, y, is_square=True)
-    bins = calibration["bins"]
-    total = sum(place["rows"] for place in bins)
-    for place in bins:
-        share = place["rows"] / total
-        tooltip = f"{count(place['rows'])} rows, {percent(share)} of all"
-        plot.bar(place["low"], place["high"], share, tooltip, kind="quiet")
     plot.line([(0, 0), (1, 1)], "ideal")
+    bins = calibration["bins"]
     plot.line([(place["confidence"], place["share_right"]) for place in bins])
     for place in bins:
         plot.whisker(place["confidence"], *place["interval"])
         told = f"said {percent(place['confidence'])}, right {percent(place['share_right'])}"
         plot.dot(place["confidence"], place["share_right"], f"{told} of {count(place['rows'])} rows")
-    caption = (
-        "On the dashed line probabilities are what they say. Bars are 95 % intervals, grey columns the share of rows. "
-        f"Expected calibration error {percent(calibration['expected_calibration_error'])}."
-    )
+    caption = "On the dashed line probabilities are what they say. Bars are 95 % intervals."
     return figure("Reliability", plot, caption)
+
+
+def confidence_histogram(calibration: dict[str, Any]) -> Markup:
+    """Return how sure the model is of its predictions."""
+    x_label, description = (
+        "probability of the predicted class",
+        "Histogram of the probabilities of the predicted class.",
+    )
+    plot = _histogram(calibration, x_label, "test rows", description)
+    caption = (
+        "How sure the model is. Probabilities differ from the share that is right by "
+        f"{percent(calibration['expected_calibration_error'])} on average (expected calibration error)."
+    )
+    return figure("Confidence", plot, caption)
 
 
 def kernel_pairs(pairs: Sequence[Sequence[float]]) -> Markup:
@@ -73,8 +79,7 @@ def kernel_pairs(pairs: Sequence[Sequence[float]]) -> Markup:
 def scree(spectra: dict[str, Any]) -> Markup:
     """Return the logarithms of the eigenvalues of the kernel and of its estimate."""
     lines = {
-        kind: [(i + 1, value) for i, value in enumerate(spectra[kind]) if value is not None]
-        for kind in ("exact", "map")
+        kind: [(i + 1, value) for i, value in enumerate(line) if value is not None] for kind, line in spectra.items()
     }
     values = [value for line in lines.values() for _, value in line]
     x = Axis.around([1.0, float(len(spectra["exact"]))], "place of the eigenvalue", from_zero=True)

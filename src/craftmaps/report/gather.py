@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from craftmaps import __version__
+from craftmaps.kernels import DotProductKernel
 from craftmaps.learner import CraftClassifier
 from craftmaps.parallel import n_threads
 from craftmaps.report.classification import classification
@@ -15,8 +16,11 @@ from craftmaps.report.intervals import of_folds, wilson
 from craftmaps.report.kernel_check import check_kernel, weight_histogram
 from craftmaps.report.regression import regression
 from craftmaps.report.run import Run
+from craftmaps.report.wording import shortened
 
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba", "safetensors", "threadpoolctl")
+
+_LONGEST_KERNEL = 80
 
 
 def gather(run: Run) -> dict[str, Any]:
@@ -47,7 +51,6 @@ def _overview(run: Run) -> dict[str, Any]:
     """Return what was learned, from what, and with what."""
     model: Any = run.model
     feature_map = model._lift.feature_map
-    kernel = getattr(feature_map, "kernel", None)
     return {
         "model": type(model).__name__,
         "data": run.data,
@@ -56,7 +59,7 @@ def _overview(run: Run) -> dict[str, Any]:
         "classes": model.classes_.size if isinstance(model, CraftClassifier) else None,
         "features": model.coef_.shape[-1],
         "map": None if feature_map is None else type(feature_map).__name__,
-        "kernel": None if kernel is None else repr(kernel),
+        "kernel": _kernel_name(getattr(feature_map, "kernel", None)),
         "alpha": model.alpha_,
         "seed": model.seed_,
         "seconds": sum(run.phases.values()) if run.phases else None,
@@ -69,15 +72,18 @@ def _alphas(model: Any) -> dict[str, Any] | None:
     results = getattr(model, "cv_results_", None)
     if results is None or model.cv is None:
         return None
-    means = np.asarray(results["mean_error"])
+    fold_errors, means = np.asarray(results["fold_errors"]), np.asarray(results["mean_error"])
+    n_folds = np.isfinite(fold_errors).sum(axis=1)
+    # As the model does: the best of those that were tried on all folds, and of equally good ones the largest.
+    means_of_all = np.where(n_folds == n_folds.max(), means, np.inf)
     return {
         "alpha": results["alpha"],
         "mean_error": means,
-        "std_error": results["std_error"],
-        "fold_errors": results["fold_errors"],
+        "std_error": np.where(n_folds > 1, results["std_error"], np.nan),
+        "fold_errors": fold_errors,
+        "folds": n_folds,
         "rows": results["n_rows"],
-        # As the model does: of equally good ones the largest.
-        "chosen": means.size - 1 - int(np.argmin(means[::-1])),
+        "chosen": means.size - 1 - int(np.argmin(means_of_all[::-1])),
     }
 
 
@@ -101,11 +107,19 @@ def _choices(model: Any) -> dict[str, Any] | None:
         return None
     errors = choices.get("held_out_errors") or {}
     return {
-        "kernel": repr(choices["kernel"]),
+        "kernel": _kernel_name(choices["kernel"]),
         "metric": None if choices["metric"] is None else str(choices["metric"]),
         "normalize": choices["normalize"],
         "candidates": [[name, error] for name, error in errors.items()],
     }
+
+
+def _kernel_name(kernel: Any) -> str | None:
+    """Write a kernel with all its parameters: a reader does not know the defaults."""
+    if not isinstance(kernel, DotProductKernel):
+        return None
+    values = ", ".join(f"{name}={value}" for name, value in vars(kernel).items())
+    return shortened(f"{type(kernel).__name__}({values})", _LONGEST_KERNEL)
 
 
 def _versions() -> dict[str, str]:

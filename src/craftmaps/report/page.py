@@ -7,8 +7,9 @@ from craftmaps.report import figures
 from craftmaps.report.markup import Markup, join, tag
 from craftmaps.report.quality import classifier_sections, regressor_sections
 from craftmaps.report.tables import grid, labelled, section, table, track
-from craftmaps.report.wording import NOTHING, count, duration, interval, memory, number, percent
+from craftmaps.report.wording import count, duration, interval, memory, number, percent
 
+_MOST_ALPHAS = 12
 # The page may show what is in it and nothing else: should a label ever get past the escaping,
 # it still can run nothing and fetch nothing.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
@@ -106,37 +107,40 @@ def _alpha(numbers: dict[str, Any]) -> Markup:
     if numbers["alphas"] is None:
         return section("Penalty", tag("p", f"Alpha was given, or chosen before the model was saved: no curve. {used}"))
     is_classifier = numbers["task"] == "classification"
-    return section("Penalty", tag("p", used), grid(figures.alpha_curve(numbers["alphas"], is_classifier)))
+    alphas = numbers["alphas"]
+    write = percent if is_classifier else number
+    rows = [
+        [number(alpha), write(mean), write(spread)]
+        for alpha, mean, spread in zip(alphas["alpha"], alphas["mean_error"], alphas["std_error"], strict=True)
+    ]
+    heads = ["alpha", "held-out error", "standard deviation"]
+    beside = tag("div", table(used, heads, rows, chosen=alphas["chosen"], is_tall=len(rows) > _MOST_ALPHAS))
+    return section("Penalty", grid(figures.alpha_curve(alphas, is_classifier), beside))
 
 
 def _kernel(numbers: dict[str, Any]) -> Markup:
     """Return how well the map estimates the kernel."""
     kernel, weights = numbers["kernel"], figures.weight_histogram(numbers["weights"])
     if "skipped" in kernel:
-        return section("Kernel", tag("p", kernel["skipped"]), grid(weights))
+        return section("Kernel", grid(weights, tag("p", kernel["skipped"])))
     facts = [
         _fact("Measured error", percent(kernel["measured"]), "", f"of the map, on {count(kernel['rows'])} rows"),
         _fact("Predicted error", percent(kernel["predicted"]), "", "root mean square over draws of the map"),
     ]
     told = "The relative error of inner products of features against the exact kernel, in the Frobenius norm."
-    plots = [figures.scree(kernel["scree"]), weights]
-    if kernel["pairs"]:
-        plots.insert(0, figures.kernel_pairs(kernel["pairs"]))
-    return section("Kernel", tag("p", told), tag("div", join(facts, "\n"), class_="facts"), grid(*plots))
+    beside = tag("div", tag("p", told), tag("div", join(facts, "\n"), class_="facts"))
+    pairs = figures.kernel_pairs(kernel["pairs"])
+    return section("Kernel", grid(beside, pairs, figures.scree(kernel["scree"]), weights))
 
 
 def _resources(numbers: dict[str, Any]) -> Markup:
     """Return time by phase, and memory."""
     phases, peak = numbers["phases"], numbers["peak_memory"]
     total = sum(phases.values())
+    shares = [seconds / total if total else 0.0 for seconds in phases.values()]
     rows = [
-        [
-            labelled(name),
-            duration(seconds),
-            percent(seconds / total) if total else NOTHING,
-            track(seconds / (total or 1)),
-        ]
-        for name, seconds in phases.items()
+        [labelled(name), duration(seconds), percent(share), track(share)]
+        for (name, seconds), share in zip(phases.items(), shares, strict=True)
     ]
     content = table(f"{duration(total)} in all.", ["phase", "time", "share", ""], rows) if rows else None
     missing = None if rows else tag("p", "The times of the phases were not recorded.")
@@ -157,13 +161,10 @@ def _choices(numbers: dict[str, Any]) -> Markup:
     candidates = choices["candidates"]
     if not candidates:
         return section("Choices", tag("p", "Nothing was left to be chosen automatically."), _pairs(pairs))
-    is_share = numbers["task"] == "classification"
+    write = percent if numbers["task"] == "classification" else number
     errors = [error for _, error in candidates if error is not None]
     most = max(errors, default=0.0) or 1.0
-    rows = [
-        [name, percent(error) if is_share else number(error), track((error or 0.0) / most)]
-        for name, error in candidates
-    ]
+    rows = [[name, write(error), track((error or 0.0) / most)] for name, error in candidates]
     best = [error for _, error in candidates].index(min(errors)) if errors else None
     title = "Held-out error of each candidate, on some rows and at a small width; the best was taken."
     return section("Choices", _pairs(pairs), table(title, ["candidate", "error", ""], rows, chosen=best))

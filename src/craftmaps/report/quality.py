@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from craftmaps.report.figures import predicted_against_true, reliability, residual_histogram
+from craftmaps.report.figures import confidence_histogram, predicted_against_true, reliability, residual_histogram
 from craftmaps.report.markup import Markup, join, tag
 from craftmaps.report.picture import png
-from craftmaps.report.tables import grid, labelled, scrolling, section, table, text_cell
+from craftmaps.report.tables import grid, labelled, scrolling, section, table
 from craftmaps.report.wording import count, number, percent
 
 _MOST_CLASSES = 40
@@ -14,10 +14,10 @@ _LONGEST_IN_MATRIX = 14
 
 def classifier_sections(test: dict[str, Any]) -> list[Markup]:
     """Return what test rows say about a classifier."""
-    calibration = "How often predictions of the test rows are right, against the probability that the model gives them."
+    calibration = test["calibration"]
     return [
         section("Confusion", grid(_confusion(test["confusion"]), _classes(test["classes"]))),
-        section("Calibration", tag("p", calibration), grid(reliability(test["calibration"]))),
+        section("Calibration", grid(reliability(calibration), confidence_histogram(calibration))),
         section("Most confident mistakes", _mistakes(test["mistakes"])),
     ]
 
@@ -84,37 +84,35 @@ def _mistakes(mistakes: list[dict[str, Any]]) -> Markup:
     """Return the mistakes that the model was surest of."""
     if not mistakes:
         return tag("p", "There are none: all test rows are predicted right.")
-    if "picture" in mistakes[0]:
-        intro = "Predicted class, its probability, and the true class; rows are shown as pictures."
-        return join([tag("p", intro), tag("ul", join(map(_picture, mistakes), "\n"), class_="mistakes")])
-    rows = [
-        [
-            count(line["row"]),
-            text_cell(labelled(line["predicted"])),
-            text_cell(labelled(line["true"])),
-            percent(line["probability"]),
-            text_cell(join((_column(*column) for column in line["columns"]), ", ")),
-        ]
-        for line in mistakes
-    ]
-    title = "With the columns of each row that are furthest from their mean, by standard deviations."
-    return table(title, ["test row", "predicted", "true", "probability", "most unusual columns"], rows)
+    has_pictures = "picture" in mistakes[0]
+    intro = "The predicted class with its probability, and the true class, of each row"
+    shown = ", shown as a picture." if has_pictures else ", with the columns that are furthest from their mean."
+    items = join((_mistake(line) for line in mistakes), "\n")
+    return join([tag("p", intro, shown), tag("ul", items, class_="mistakes" if has_pictures else "mistakes rows")])
 
 
-def _picture(mistake: dict[str, Any]) -> Markup:
-    """Return a mistake as a picture."""
-    told = f"Test row {mistake['row']}: predicted {mistake['predicted']}, true {mistake['true']}"
+def _mistake(line: dict[str, Any]) -> Markup:
+    """Return a mistake, with its picture or its columns."""
+    told = f"test row {line['row']}: {line['true']} taken for {line['predicted']}"
     return tag(
         "li",
-        tag("img", src=png(mistake["picture"]), alt=told, title=told),
-        tag("b", labelled(mistake["predicted"])),
-        f" {percent(mistake['probability'])}",
-        tag("br"),
-        "true: ",
-        labelled(mistake["true"]),
+        tag("img", src=png(line["picture"]), alt=told) if "picture" in line else None,
+        tag("div", tag("b", labelled(line["predicted"])), f" {percent(line['probability'])}"),
+        tag("div", "true: ", labelled(line["true"])),
+        _columns(line["columns"]) if "columns" in line else None,
+        title=told,
     )
 
 
-def _column(name: str, value: float, deviations: float) -> Markup:
-    """Return a column of a row, and how unusual it is."""
-    return tag("span", labelled(name, 30), f" = {number(value)}", title=f"{number(deviations, 2)} standard deviations")
+def _columns(columns: list[list[Any]]) -> Markup:
+    """Return columns of a row, and how unusual each is."""
+    lines = [
+        tag(
+            "tr",
+            tag("th", labelled(name), scope="row"),
+            tag("td", number(value), class_="number"),
+            title=f"{number(deviations, 2)} standard deviations from the mean",
+        )
+        for name, value, deviations in columns
+    ]
+    return tag("table", tag("tbody", join(lines)))

@@ -36,7 +36,7 @@ def table(
 ) -> Markup:
     """Return a table, in a box that scrolls where it is too wide.
 
-    The first cell of a row is its heading; cells made by `figure_cell` and `track` bring their own element.
+    The first cell of a row is its heading; others are numbers, or elements made by `track`.
     """
     head = tag("tr", join(tag("th", name, scope="col", class_="number" if i else None) for i, name in enumerate(heads)))
     lines = []
@@ -63,8 +63,3 @@ class Cell(Markup):
 def track(share: float) -> Cell:
     """Return a cell with a bar of some length."""
     return Cell(tag("td", tag("i", style=f"width:{100 * share:.1f}%"), class_="track"))
-
-
-def text_cell(content: Any) -> Cell:
-    """Return a cell of text, at the left."""
-    return Cell(tag("td", content, class_="wide"))
