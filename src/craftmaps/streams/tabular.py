@@ -1,0 +1,167 @@
+"""Tables: files of named columns as pieces of rows, and the rule by which these become a matrix."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from craftmaps.streams.columns import Columns, listed
+from craftmaps.streams.content import import_arrow
+from craftmaps.streams.cutting import Piece, cut
+from craftmaps.streams.encoding import bind, check_kinds, described, encode_table, fill_missing, kind_of, labels_of
+from craftmaps.streams.files import DataFile, StandardInput
+from craftmaps.streams.first_look import LOOK_BATCH, TableLook, look_rows, resolve
+from craftmaps.streams.table_files import ArrowTable, CsvTable, JsonTable, ParquetTable
+
+Target = str | int | None
+
+
+class TableReader:
+    """A file of named columns, and the name of the one that holds the labels."""
+
+    def __init__(self, file: DataFile | StandardInput, table: Any, target: str | None):
+        self.file, self.name, self.n_rows = file, file.name, table.n_rows
+        self.table, self.target = table, target
+
+    def bind(self, columns: Columns) -> None:
+        """Match the columns of the file with those of a rule."""
+        self._columns, self._fill = columns, columns.fill_values()
+        self._bound = bind(columns, self.table.schema, self.name, self.table.is_typed)
+        if self.target is not None and self.table.is_typed:
+            found = kind_of(self.table.schema.field(self.target).type)
+            if (found == "text") != (columns.target_kind == "text"):
+                raise ValueError(
+                    f"The target {self.target!r} of {self.name} must be of kind {columns.target_kind}, "
+                    f"got {described(found)}."
+                )
+
+    def pieces(self, batch_rows: int) -> Iterator[Piece]:
+        """Yield the rows of the file."""
+        kinds = {column.name: column.cell_kind for column in self._bound}
+        if self.target is not None:
+            kinds[self.target] = self._columns.target_kind or "text"
+        for piece in self.raw_pieces(kinds, batch_rows):
+            labels = None if self.target is None else piece.rows.column(self.target)
+            yield Piece(piece.rows, labels, piece.first_row, piece.position, self)
+
+    def raw_pieces(self, kinds: dict[str, str], batch_rows: int) -> Iterator[Piece]:
+        """Yield rows of the file with some columns, the target like any other."""
+        first_row = 0
+        for batch, position in self.table.batches(kinds, batch_rows):
+            yield Piece(batch, None, first_row, position, self)
+            first_row += batch.num_rows
+
+    def encode(self, piece: Piece, out: NDArray[np.floating]) -> None:
+        """Write the features of rows to a matrix."""
+        with np.errstate(over="ignore"):  # what is too large for the type is refused below, by its place
+            encode_table(piece.rows, self._bound, out, self.name, piece.first_row)
+        fill_missing(out, self._fill, self._columns, self.name, piece.first_row)
+
+    def labels(self, piece: Piece) -> NDArray:
+        """Return the labels of rows."""
+        return labels_of(piece.labels, self._columns.target_kind or "text", self.name, piece.first_row)
+
+
+def open_tables(
+    files: Sequence[Any], target: Target, columns: Columns | None, drop: Sequence[str], max_rows: int | None
+) -> tuple[list[TableReader], Columns]:
+    """Open tables; return their readers and the rule."""
+    readers = [_table_reader(file, target, columns) for file in files]
+    if columns is None:
+        columns = _look_at_tables(readers, target, drop, max_rows)
+    elif columns.target_kind is None and any(reader.target is not None for reader in readers):
+        raise ValueError(f"target must be None with columns that were made without a target, got {target!r}.")
+    for reader in readers:
+        reader.bind(columns)
+    return readers, columns
+
+
+def _table_reader(file: Any, target: Target, columns: Columns | None) -> TableReader:
+    """Open one table, and find its target."""
+    if file.format == "CSV":
+        known = {target if isinstance(target, str) and target != "auto" else "label"}
+        table = CsvTable(file, known if columns is None else {*known, *columns.names})
+        if not table.has_names:
+            return TableReader(file, table, _name_cells(table, target, columns))
+    else:
+        table = {"Parquet": ParquetTable, "Arrow": ArrowTable, "JSON lines": JsonTable}[file.format](file)
+    names = table.schema.names
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise ValueError(f"The columns of {file.name} must have different names, got {listed(twice)} more than once.")
+    if target == "auto":
+        wanted = "label" if columns is None else columns.target
+        if columns is None and wanted not in names:
+            raise ValueError(
+                f"target must name the column of labels, as {file.name} has no column 'label': it has {listed(names)}."
+            )
+        return TableReader(file, table, wanted if isinstance(wanted, str) and wanted in names else None)
+    return TableReader(file, table, None if target is None else resolve(target, names, "target", file.name))
+
+
+def _name_cells(table: CsvTable, target: Target, columns: Columns | None) -> str | None:
+    """Name the cells of a file without names, `x_0` and so on beside the target; return the name of the target."""
+    n_cells = len(table.schema.names)
+    if columns is None:
+        names = None
+    elif columns.n_cells is not None:
+        names = [f"x_{i}" for i in range(columns.n_cells)]
+    else:
+        names = columns.names
+    if isinstance(target, str) and (columns is None or target != "auto"):
+        raise ValueError(
+            f"target must be a position, as the first line of {table.name} does not name its columns, got {target!r}."
+        )
+    if target == "auto" and columns is not None:
+        has_target = isinstance(columns.target, int) and names is not None and n_cells == len(names) + 1
+        target = columns.target if has_target else None
+    if target is not None:
+        resolve(target, table.schema.names, "target", table.name)
+    n_features = n_cells - (target is not None)
+    names = [f"x_{i}" for i in range(n_features)] if names is None else list(names)
+    if len(names) != n_features:
+        raise ValueError(f"Rows of {table.name} must have {len(names)} cells beside the target, got {n_features}.")
+    if isinstance(target, int):
+        names.insert(target % n_cells, "target")
+    table.rename(names)
+    return None if target is None else "target"
+
+
+def _look_at_tables(readers: list[TableReader], target: Target, drop: Sequence[str], max_rows: int | None) -> Columns:
+    """Fix the rule for tables."""
+    first = readers[0]
+    names = first.table.schema.names
+    drop = [resolve(name, names, "drop", first.name) for name in drop]
+    if first.target in drop:
+        raise ValueError(f"drop must leave the target {first.target!r} in.")
+    look = TableLook(first.table.schema, first.target, drop, first.name, first.table.is_typed)
+    kinds = look.kinds
+
+    def pieces() -> Iterator[Piece]:
+        for reader in readers:
+            missing = [name for name in kinds if name not in reader.table.schema.names]
+            if missing:
+                raise ValueError(f"{reader.name} lacks the columns {listed(missing)}, which {first.name} has.")
+            check_kinds(kinds, reader.table.schema, reader.name)
+            yield from reader.raw_pieces(kinds, LOOK_BATCH)
+
+    n_seen = 0
+    for block in cut(pieces(), LOOK_BATCH, max_rows):
+        look.add(_joined(block))
+        n_seen += sum(map(len, block))
+        if n_seen >= look_rows(look.width):
+            break
+    if not n_seen:
+        raise ValueError(f"{first.name} has no rows.")
+    has_names = first.table.has_names
+    n_cells = None if has_names else len(names) - (first.target is not None)
+    return look.columns(first.target if has_names else target, n_cells)
+
+
+def _joined(block: list[Piece]) -> Any:
+    """Return the rows of pieces as one batch."""
+    if len(block) == 1:
+        return block[0].rows
+    table = import_arrow().Table.from_batches([piece.rows for piece in block])
+    return table.unify_dictionaries().combine_chunks().to_batches()[0]
