@@ -6,7 +6,7 @@ from typing import Any
 from craftmaps.report.axes import Axis
 from craftmaps.report.charts import Plot, figure
 from craftmaps.report.markup import Markup
-from craftmaps.report.wording import count, number, percent
+from craftmaps.report.wording import count, decimal, number, percent
 
 
 def alpha_curve(alphas: dict[str, Any], is_classifier: bool) -> Markup:
@@ -15,9 +15,9 @@ def alpha_curve(alphas: dict[str, Any], is_classifier: bool) -> Markup:
     # A penalty of zero has no place on a logarithmic axis: it goes to the left of all others.
     zero = min((alpha for alpha in alphas["alpha"] if alpha > 0), default=1.0) / 10
     rows = [
-        (alpha or zero, unit * mean, unit * spread)
+        (alpha or zero, unit * mean, unit * (spread or 0.0))
         for alpha, mean, spread in zip(alphas["alpha"], alphas["mean_error"], alphas["std_error"], strict=True)
-        if mean is not None and spread is not None
+        if mean is not None
     ]
     means = [mean for _, mean, _ in rows]
     is_log = bool(means) and 0 < 10 * min(means) < max(means)
@@ -28,7 +28,8 @@ def alpha_curve(alphas: dict[str, Any], is_classifier: bool) -> Markup:
     plot.line([(alpha, mean) for alpha, mean, _ in rows])
     chosen = alphas["chosen"]
     for i, (alpha, mean, spread) in enumerate(rows):
-        plot.whisker(alpha, mean - spread, mean + spread)
+        if spread:
+            plot.whisker(alpha, mean - spread, mean + spread)
         shown = percent(mean / 100) if is_classifier else number(mean)
         plot.dot(alpha, mean, f"alpha {number(alphas['alpha'][i])}: {shown}", radius=6 if i == chosen else 3.5)
     if chosen < len(rows):
@@ -51,17 +52,14 @@ def reliability(calibration: dict[str, Any]) -> Markup:
         plot.whisker(place["confidence"], *place["interval"])
         told = f"said {percent(place['confidence'])}, right {percent(place['share_right'])}"
         plot.dot(place["confidence"], place["share_right"], f"{told} of {count(place['rows'])} rows")
-    caption = "On the dashed line probabilities are what they say. Bars are 95 % intervals."
+    caption = "On the dashed line probabilities are what they say. Bars are 95\N{NO-BREAK SPACE}% intervals."
     return figure("Reliability", plot, caption)
 
 
 def confidence_histogram(calibration: dict[str, Any]) -> Markup:
     """Return how sure the model is of its predictions."""
-    x_label, description = (
-        "probability of the predicted class",
-        "Histogram of the probabilities of the predicted class.",
-    )
-    plot = _histogram(calibration, x_label, "test rows", description)
+    x_label = "probability of the predicted class"
+    plot = _histogram(calibration, x_label, "test rows", f"Histogram of the {x_label}.")
     caption = (
         "How sure the model is. Probabilities differ from the share that is right by "
         f"{percent(calibration['expected_calibration_error'])} on average (expected calibration error)."
@@ -111,7 +109,7 @@ def predicted_against_true(target: dict[str, Any], name: str) -> Markup:
 def residual_histogram(target: dict[str, Any], name: str) -> Markup:
     """Return how predictions differ from what they should be."""
     plot = _histogram(target["residuals"], "predicted minus true", "test rows", "Histogram of the residuals.")
-    caption = f"Root mean squared error {number(target['rmse'])}, R² {number(target['r2'])}."
+    caption = f"Root mean squared error {number(target['rmse'])}, R² {decimal(target['r2'])}."
     return figure(f"Residuals{name}", plot, caption)
 
 

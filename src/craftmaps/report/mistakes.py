@@ -8,7 +8,8 @@ from scipy.sparse import issparse
 
 from craftmaps.report.run import Run
 
-_MOST = 24
+_MOST_PICTURES = 24
+_MOST_ROWS = 12
 _SAMPLE_ROWS = 2000
 _NARROWEST_PICTURE = 64
 _COLUMNS_SHOWN = 5
@@ -23,7 +24,7 @@ def surest_mistakes(
     shades from 0 to 255; others show the `columns` that are furthest from their mean, in standard deviations.
     """
     rows = np.flatnonzero(wrong)
-    rows = rows[np.argsort(-confidence[rows], kind="stable")][:_MOST]
+    rows = rows[np.argsort(-confidence[rows], kind="stable")][:_MOST_PICTURES]
     if not rows.size:
         return rows, []
     sample = _dense(run.some_rows("X_test", _SAMPLE_ROWS))
@@ -31,7 +32,8 @@ def surest_mistakes(
     side = int(np.sqrt(sample.shape[1]))
     if side * side == sample.shape[1] >= _NARROWEST_PICTURE and min(sample.min(), values.min()) >= 0:
         return rows, _pictures(values, side)
-    return rows, _unusual_columns(values, sample, run.column_names())
+    rows = rows[:_MOST_ROWS]
+    return rows, _unusual_columns(values[:_MOST_ROWS], sample, run.column_names())
 
 
 def _pictures(values: NDArray[np.float64], side: int) -> list[dict[str, Any]]:

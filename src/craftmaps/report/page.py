@@ -7,7 +7,7 @@ from craftmaps.report import figures
 from craftmaps.report.markup import Markup, join, tag
 from craftmaps.report.quality import classifier_sections, regressor_sections
 from craftmaps.report.tables import grid, labelled, section, table, track
-from craftmaps.report.wording import count, duration, interval, memory, number, percent
+from craftmaps.report.wording import count, decimal, duration, interval, memory, number, percent
 
 _MOST_ALPHAS = 12
 # The page may show what is in it and nothing else: should a label ever get past the escaping,
@@ -63,7 +63,7 @@ def _outcome(numbers: dict[str, Any]) -> list[Any]:
     where = "test rows" if numbers["test"] else "rows left out in cross-validation"
     if "error" in found:
         return [" and errs on ", tag("strong", percent(found["error"])), f" of {count(found['rows'])} {where}"]
-    best = f"R² {number(found['r2'])}" if found.get("r2") is not None else f"an error of {number(found['rmse'])}"
+    best = f"R² {decimal(found['r2'])}" if found.get("r2") is not None else f"an error of {number(found['rmse'])}"
     return [" and reaches ", tag("strong", best), f" on {count(found['rows'])} {where}"]
 
 
@@ -76,8 +76,8 @@ def _error(numbers: dict[str, Any]) -> Markup:
         facts.append(_fact("Test error", percent(test["error"]), interval(test["error_interval"]), told))
     elif test:
         told = f"on {count(test['rows'])} test rows"
-        r2, rmse = interval(test["r2_interval"], number), interval(test["rmse_interval"], number)
-        facts.append(_fact("R²", number(test["r2"]), r2, told))
+        r2, rmse = interval(test["r2_interval"], decimal), interval(test["rmse_interval"], number)
+        facts.append(_fact("R²", decimal(test["r2"]), r2, told))
         facts.append(_fact("Root mean squared error", number(test["rmse"]), rmse, told))
     if held_out:
         told = f"of {count(held_out['rows'])} training rows, each left out once; alpha was chosen by it"
@@ -95,7 +95,7 @@ def _error(numbers: dict[str, Any]) -> Markup:
 
 def _fact(name: str, value: str, ends: str, told: str) -> Markup:
     """Return a number in large type, with what it is."""
-    between = tag("div", f"95 % interval {ends}") if ends else None
+    between = tag("div", f"95\N{NO-BREAK SPACE}% interval {ends}") if ends else None
     return tag(
         "div", tag("h3", name), tag("p", value, class_="big"), between, tag("div", told, class_="muted"), class_="fact"
     )
@@ -109,11 +109,11 @@ def _alpha(numbers: dict[str, Any]) -> Markup:
     is_classifier = numbers["task"] == "classification"
     alphas = numbers["alphas"]
     write = percent if is_classifier else number
-    rows = [
-        [number(alpha), write(mean), write(spread)]
-        for alpha, mean, spread in zip(alphas["alpha"], alphas["mean_error"], alphas["std_error"], strict=True)
-    ]
-    heads = ["alpha", "held-out error", "standard deviation"]
+    columns = (alphas[name] for name in ("alpha", "mean_error", "std_error", "folds"))
+    rows = [[number(alpha), write(mean), write(spread), n] for alpha, mean, spread, n in zip(*columns, strict=True)]
+    heads = ["alpha", "held-out error" if is_classifier else "squared error", "deviation", "folds"]
+    if min(alphas["folds"]) < max(alphas["folds"]):
+        used += " Alphas that were far worse than others were not tried on all folds."
     beside = tag("div", table(used, heads, rows, chosen=alphas["chosen"], is_tall=len(rows) > _MOST_ALPHAS))
     return section("Penalty", grid(figures.alpha_curve(alphas, is_classifier), beside))
 

@@ -9,14 +9,17 @@ from craftmaps.report.tables import grid, labelled, scrolling, section, table
 from craftmaps.report.wording import count, number, percent
 
 _MOST_CLASSES = 40
+_MOST_BESIDE = 12  # classes of a matrix that has room beside the table of classes
 _LONGEST_IN_MATRIX = 14
 
 
 def classifier_sections(test: dict[str, Any]) -> list[Markup]:
     """Return what test rows say about a classifier."""
     calibration = test["calibration"]
+    matrix = _confusion(test["confusion"]), _classes(test["classes"])
+    is_wide = len(test["confusion"]["labels"]) > _MOST_BESIDE
     return [
-        section("Confusion", grid(_confusion(test["confusion"]), _classes(test["classes"]))),
+        section("Confusion", join(matrix, "\n") if is_wide else grid(*matrix)),
         section("Calibration", grid(reliability(calibration), confidence_histogram(calibration))),
         section("Most confident mistakes", _mistakes(test["mistakes"])),
     ]
@@ -46,10 +49,8 @@ def _confusion(confusion: dict[str, Any]) -> Markup:
         cells = [_confusion_cell(n, i == j, most, labels[i], labels[j]) for j, n in enumerate(line)]
         lines.append(tag("tr", tag("th", names[i], scope="row"), join(cells)))
     head = tag("tr", tag("td", class_="corner"), join(tag("th", name, scope="col") for name in names))
-    content = tag(
-        "table", tag("caption", title), tag("thead", head), tag("tbody", join(lines, "\n")), class_="confusion"
-    )
-    return tag("div", tag("h3", "Confusion matrix"), scrolling("Confusion matrix", content))
+    content = tag("table", tag("thead", head), tag("tbody", join(lines, "\n")), class_="confusion")
+    return tag("div", tag("h3", "Confusion matrix"), scrolling(title, content))
 
 
 def _confusion_cell(n: int, is_right: bool, most: int, true: str, predicted: str) -> Markup:

@@ -44,14 +44,15 @@ def table(
         cells = [cell if isinstance(cell, Cell) else tag("td", cell, class_="number") for cell in rest]
         line = tag("th", first, scope="row", class_="wide")
         lines.append(tag("tr", line, join(cells), class_="chosen" if i == chosen else None))
-    content = tag("table", tag("caption", title), tag("thead", head), tag("tbody", join(lines, "\n")))
-    return scrolling(title, content, is_tall=is_tall)
+    return scrolling(title, tag("table", tag("thead", head), tag("tbody", join(lines, "\n"))), is_tall=is_tall)
 
 
 def scrolling(title: str, content: Markup, *, is_tall: bool = False) -> Markup:
-    """Return a box that scrolls by itself, with the keyboard too."""
+    """Return a title, and below it a box that scrolls by itself, with the keyboard too."""
+    # The title is not a caption of the table: that would be as wide as the table, and scroll with it.
     kind = "scroll tall" if is_tall else "scroll"
-    return tag("div", content, class_=kind, tabindex=0, role="region", aria_label=title)
+    box = tag("div", content, class_=kind, tabindex=0, role="region", aria_label=title)
+    return join([tag("p", title, class_="muted"), box])
 
 
 class Cell(Markup):

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+_SPACE = "\N{NO-BREAK SPACE}"
 NOTHING = "\N{EN DASH}"
 
 
@@ -11,19 +12,18 @@ def count(value: int) -> str:
 
 
 def percent(share: float | None) -> str:
-    """Write a share in percent.
+    """Write a share in percent; the space does not break.
 
     Examples
     --------
-    >>> percent(0.01949), percent(0.2), percent(1.0)
-    ('1.95 %', '20.0 %', '100 %')
+    >>> [percent(share).split() for share in (0.01949, 0.2, 1.0)]
+    [['1.95', '%'], ['20.0', '%'], ['100', '%']]
     """
     if share is None:
         return NOTHING
     value = 100 * share
-    if value in (0, 100):
-        return f"{value:.0f} %"
-    return f"{value:.2f} %" if value < 10 else f"{value:.1f} %"
+    decimals = 0 if value in (0, 100) else 2 if value < 10 else 1
+    return f"{value:.{decimals}f}{_SPACE}%"
 
 
 def number(value: float | None, digits: int = 3) -> str:
@@ -32,14 +32,20 @@ def number(value: float | None, digits: int = 3) -> str:
     Examples
     --------
     >>> number(0.052075), number(123456.7), number(-1e-9)
-    ('0.0521', '123,000', '-1e-09')
+    ('0.0521', '123,000', '-1e-9')
     """
     if value is None:
         return NOTHING
     rounded = float(f"{value:.{digits}g}")
     if value and not 1e-4 <= abs(value) < 1e7:
-        return f"{value:.{digits}g}"
+        mantissa, _, power = f"{value:.{digits - 1}e}".partition("e")
+        return f"{float(mantissa):g}e{int(power)}"
     return f"{rounded:,.0f}" if abs(rounded) >= 10**digits else f"{rounded:.{digits}g}"
+
+
+def decimal(value: float | None) -> str:
+    """Write a number near 1 with three decimals."""
+    return NOTHING if value is None else f"{value:.3f}" if abs(value) < 1000 else number(value)
 
 
 def interval(ends: Sequence[float] | None, write=percent) -> str:
