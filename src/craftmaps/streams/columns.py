@@ -233,8 +233,13 @@ def _check(is_good: bool, expected: str, got: Any) -> None:
 
 def listed(names: Sequence[str], most: int = 5) -> str:
     """Write names for an error message, the first few of many."""
-    shown = ", ".join(repr(name) for name in names[:most])
+    shown = ", ".join(shortened(name) for name in names[:most])
     return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
+
+
+def shortened(name: str) -> str:
+    """Quote a name, which may be anything that stands in a file, for an error message."""
+    return repr(name if len(name) <= 40 else f"{name[:37]}...")
 
 
 def check_width(width: int, columns: Columns, name: str) -> None:

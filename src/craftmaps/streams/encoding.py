@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from difflib import get_close_matches
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from craftmaps.streams.hashing import MISSING, fnv1a, signed_columns
 
 # Integers up to here are exact in double precision.
 _LARGEST_LABEL = 2**53
+_COLUMNS_AT_ONCE = 8
 
 
 def kind_of(arrow_type: Any) -> str:
@@ -67,17 +69,32 @@ def check_kinds(kinds: Mapping[str, str], schema: Any, file: str) -> None:
 def encode_table(batch: Any, bound: list[Column], out: NDArray[np.floating], file: str, first_row: int) -> None:
     """Write the features of a batch of rows to a matrix; a missing number becomes NaN."""
     start = 0
-    for column in bound:
-        array = batch.column(column.name)
-        if column.kind in ("number", "boolean"):
-            out[:, start] = numbers(array)
-        elif column.kind == "list":
-            out[:, start : start + column.width] = elements(array, column.width, column.name, file, first_row)
-        elif column.kind == "one-hot":
-            _encode_values(array, column, out[:, start : start + column.width])
-        else:
-            _encode_hashes(array, out[:, start : start + column.width])
-        start += column.width
+    arrays = dict(zip(batch.schema.names, batch.columns, strict=True))
+    for kind, group in groupby(bound, key=lambda column: "number" if column.kind == "boolean" else column.kind):
+        columns = list(group)
+        if kind == "number":
+            _encode_numbers([arrays[column.name] for column in columns], out[:, start : start + len(columns)])
+            start += len(columns)
+            continue
+        for column in columns:
+            array, features = arrays[column.name], out[:, start : start + column.width]
+            if kind == "list":
+                features[:] = elements(array, column.width, column.name, file, first_row)
+            elif kind == "one-hot":
+                _encode_values(array, column, features)
+            else:
+                _encode_hashes(array, features)
+            start += column.width
+
+
+def _encode_numbers(arrays: list[Any], out: NDArray[np.floating]) -> None:
+    """Write columns of numbers, eight at a time: to place one after the other takes twice as long."""
+    buffer = np.empty((_COLUMNS_AT_ONCE, out.shape[0]), out.dtype)
+    for start in range(0, len(arrays), _COLUMNS_AT_ONCE):
+        group = arrays[start : start + _COLUMNS_AT_ONCE]
+        for i, array in enumerate(group):
+            buffer[i] = numbers(array)
+        out[:, start : start + len(group)] = buffer[: len(group)].T
 
 
 def numbers(array: Any) -> NDArray:
@@ -88,7 +105,12 @@ def numbers(array: Any) -> NDArray:
         array = array.cast(arrow.float64())
     elif arrow.types.is_boolean(array.type):
         array = array.cast(arrow.uint8())
-    return array.to_numpy(zero_copy_only=False)
+    return in_double(array.to_numpy(zero_copy_only=False))
+
+
+def in_double(values: NDArray) -> NDArray:
+    """Return numbers that single precision would round twice as double ones, as text formats have them."""
+    return values.astype(np.float64) if values.dtype.kind in "iu" and values.dtype.itemsize == 8 else values
 
 
 def elements(array: Any, width: int, name: str, file: str, first_row: int) -> NDArray:
@@ -166,7 +188,8 @@ def labels_of(array: Any, kind: str, file: str, first_row: int) -> NDArray:
             raise ValueError(f"Row {first_row + row + 1} of {file} has no label.")
         if kind == "text":
             return np.array(array.to_pylist(), dtype=np.str_)
-        array = array.to_numpy(zero_copy_only=False) if kind == "boolean" else numbers(array)
+        is_decimal = import_arrow().types.is_decimal(array.type)
+        array = numbers(array) if is_decimal else array.to_numpy(zero_copy_only=False)
     if array.dtype.kind == "f":
         bad = np.flatnonzero(~np.isfinite(array))
         if bad.size:

@@ -15,7 +15,7 @@ from craftmaps.streams.hashing import N_HASHED
 # Sums are made over batches of this many rows, whatever the file, so that means do not depend on it.
 LOOK_BATCH = 1024
 LOOK_ROWS = 100_000
-LOOK_CELLS = 2**24
+LOOK_CELLS = 2**22
 MOST_VALUES = 64
 
 
@@ -54,7 +54,10 @@ class TableLook:
                 raise ValueError(f"The target {target!r} of {file} must hold numbers, booleans or strings, got {kind}.")
             if kind not in _LOOKS:
                 raise ValueError(_refusal(field.name, file, kind))
-            self._looks[field.name] = (_LOOKS[kind] if is_typed else _CellLook)(field, file)
+            if is_typed:
+                self._looks[field.name] = _LOOKS[kind](field, file)
+            else:
+                self._looks[field.name] = _CellLook(field, file, field.name == target)
         if not self._looks.keys() - {target}:
             raise ValueError(f"{file} must have columns beside the target {target!r}, got none.")
 
@@ -98,6 +101,11 @@ class Means:
             values[~np.isfinite(values)] = 0
         self._counts += values.shape[1]
         self._sums += values.sum(axis=1)
+
+    @property
+    def n_seen(self) -> int:
+        """The number of values that are in the means."""
+        return int(self._counts.sum())
 
     @property
     def fill(self) -> tuple[float, ...]:
@@ -196,32 +204,35 @@ class _CellLook:
     cell_kind = "text"
     width = 1
 
-    def __init__(self, field: Any, file: str):
+    def __init__(self, field: Any, file: str, is_target: bool):
         arrow = import_arrow()
         self._name, self._file = field.name, file
         self._text = _TextLook(field, file)
-        self._means = {kind: Means(1) for kind in ("integer", "number", "boolean")}
-        self._types = {"integer": arrow.int64(), "number": arrow.float64(), "boolean": arrow.bool_()}
+        self._means = Means(1)
+        # From the narrowest on; that numbers are whole matters in labels alone.
+        self._readings = [("number", arrow.float64()), ("boolean", arrow.bool_())]
+        if is_target:
+            self._readings.insert(0, ("integer", arrow.int64()))
 
     def add(self, array: Any) -> None:
         self._text.add(array)
         cells = import_arrow("pyarrow.compute").utf8_trim_whitespace(array)
-        for kind, means in list(self._means.items()):
+        while self._readings:
             try:
-                means.add(numbers(cells.cast(self._types[kind]))[:, None])
+                return self._means.add(numbers(cells.cast(self._readings[0][1]))[:, None])
             except import_arrow().ArrowInvalid:
-                del self._means[kind]
+                del self._readings[0]
+                if self.label_kind == "boolean" and self._means.n_seen:
+                    self._readings = []  # numbers first and then words
 
     @property
     def label_kind(self) -> str:
         """What all cells can be read as."""
-        return next(iter(self._means), "text")
+        return self._readings[0][0] if self._readings else "text"
 
     def column(self) -> Column:
-        if self._means:
-            kind, means = next(iter(self._means.items()))
-            kind = "boolean" if kind == "boolean" else "number"
-            return Column(self._name, kind, means.fill[0], means.n_missing)
+        if self._readings:
+            return Column(self._name, self.label_kind, self._means.fill[0], self._means.n_missing)
         if self._text.holds_dates():
             raise ValueError(_refusal(self._name, self._file, "date or time"))
         return self._text.column()

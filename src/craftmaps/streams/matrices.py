@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from craftmaps.streams.array_files import StoredArray, array_names, idx_array, npy_array, stored_array
 from craftmaps.streams.columns import Column, Columns, check_width, listed
 from craftmaps.streams.cutting import Piece, cut
-from craftmaps.streams.encoding import fill_missing, labels_of
+from craftmaps.streams.encoding import fill_missing, in_double, labels_of
 from craftmaps.streams.files import DataFile, labels_beside
 from craftmaps.streams.first_look import LOOK_BATCH, Means, look_rows
 
@@ -64,7 +64,7 @@ class DenseReader:
     def encode(self, piece: Piece, out: NDArray[np.floating]) -> None:
         """Write rows to a matrix of another type."""
         with np.errstate(over="ignore"):
-            out[:] = piece.rows
+            out[:] = in_double(piece.rows)
         fill_missing(out, self._fill, self._columns, self.name, piece.first_row)
 
     def labels(self, piece: Piece) -> NDArray:

@@ -32,7 +32,7 @@ class ParquetTable:
         """Yield batches of some columns, each with the number of bytes read so far."""
         n_seen, n_bytes = 0, self._file.n_bytes
         with said_of(self.name), self._opened() as parquet:
-            for batch in parquet.iter_batches(batch_rows, columns=list(kinds)):
+            for batch in parquet.iter_batches(batch_rows, columns=list(kinds), use_threads=False):
                 n_seen += batch.num_rows
                 yield batch, n_bytes * n_seen // max(self.n_rows, 1)
 
