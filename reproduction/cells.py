@@ -1,0 +1,113 @@
+"""Cells: the smallest results. Each is measured once, written at once, and skipped when run again.
+
+A cell is a dictionary of all parameters that its numbers depend on. Results are JSON lines, one file for
+each experiment; a line holds a cell, its values, the seconds it took and the environment it ran in, by the
+name of a file in `environments/`.
+"""
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from benchmarks.measuring import environment
+
+Cell = dict[str, Any]
+HERE = Path(__file__).resolve().parent
+
+
+class Results:
+    """The finished cells of one experiment.
+
+    Parameters
+    ----------
+    folder : Path
+        Where the file of the experiment is, or will be.
+    name : str
+        Name of the experiment.
+    """
+
+    def __init__(self, folder: Path, name: str):
+        self.folder = folder
+        self.path = folder / f"{name}.jsonl"
+        self._lines: dict[str, dict[str, Any]] = {}
+        self._seconds: dict[str, float] = {}  # by the cell without its seed
+        self._environment: str | None = None
+        for line in self.path.read_text().splitlines() if self.path.exists() else []:
+            try:
+                record = json.loads(line)
+            except json.JSONDecodeError:
+                continue  # a run was killed while it wrote this line: the cell is measured again
+            self._take(record)
+
+    def __contains__(self, cell: Cell) -> bool:
+        return _key(cell) in self._lines
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return iter(self._lines.values())
+
+    def values(self, cell: Cell) -> dict[str, Any] | None:
+        """Return what was measured for a cell, or None."""
+        record = self._lines.get(_key(cell))
+        return None if record is None else record["values"]
+
+    def seconds_like(self, cell: Cell) -> float | None:
+        """Return the longest time that this cell took with another seed, if it was run."""
+        return self._seconds.get(_key(cell | {"seed": None}))
+
+    def add(self, cell: Cell, values: dict[str, Any], seconds: float) -> None:
+        """Append a finished cell to the file, in one write that has reached the disk on return."""
+        if self._environment is None:
+            self._environment = _write_environment(self.folder)
+        record = {"cell": cell, "values": values, "seconds": round(seconds, 3), "environment": self._environment}
+        line = json.dumps(record, sort_keys=True).encode() + b"\n"
+        if self.path.exists() and not _ends_a_line(self.path):
+            line = b"\n" + line
+        file = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        try:
+            os.write(file, line)
+            os.fsync(file)
+        finally:
+            os.close(file)
+        self._take(record)
+
+    def _take(self, record: dict[str, Any]) -> None:
+        """Hold a record, and the longest time of its cell over all seeds."""
+        self._lines[_key(record["cell"])] = record
+        like = _key(record["cell"] | {"seed": None})
+        self._seconds[like] = max(record["seconds"], self._seconds.get(like, 0.0))
+
+
+def environments(folder: Path) -> list[dict[str, Any]]:
+    """Return all environments that results in a folder come from."""
+    return [json.loads(path.read_text()) for path in sorted((folder / "environments").glob("*.json"))]
+
+
+def _key(cell: Cell) -> str:
+    """Return a cell as a key."""
+    return json.dumps(cell, sort_keys=True)
+
+
+def _write_environment(folder: Path) -> str:
+    """Write machine, versions and commit to a file named by its content; return the name."""
+    text = json.dumps(environment(), indent=1, sort_keys=True) + "\n"
+    name = hashlib.sha256(text.encode()).hexdigest()[:12]
+    path = folder / "environments" / f"{name}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if not path.exists():
+        new = path.with_suffix(f".{os.getpid()}")
+        new.write_text(text)
+        new.replace(path)
+    return name
+
+
+def _ends_a_line(path: Path) -> bool:
+    """Tell whether the last byte of a file ends a line."""
+    with path.open("rb") as file:
+        file.seek(0, os.SEEK_END)
+        if not file.tell():
+            return True
+        file.seek(-1, os.SEEK_END)
+        return file.read(1) == b"\n"

@@ -1,0 +1,86 @@
+"""What the paper claims, tested on the results: that each compact map beats the map that it is made from."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import stats
+
+from reproduction.cells import Cell
+from reproduction.methods import RIVALS
+
+OUTCOMES = ("better", "better, within noise", "not better, within noise", "worse")
+Pair = tuple[Cell, dict[str, Any]]
+
+
+class Verdict(NamedTuple):
+    """A compact map against its rival where all else is equal; differences are positive where it wins."""
+
+    where: dict[str, Any]
+    challenger: str
+    rival: str
+    difference: float
+    outcome: str
+    kernel_errors: tuple[float, float] | None  # of both, where they were measured
+    up_error: float | None  # of the up-map alone, where it was measured
+
+
+def judge(challenger: dict[int, float], rival: dict[int, float]) -> tuple[float, str] | None:
+    """Return the mean gain over the seeds, lower values being better, and the outcome; None where no seed has both.
+
+    A difference beyond the 95 % interval of Student's t over the seeds is clear; any other is noise.
+    """
+    seeds = sorted(challenger.keys() & rival.keys())
+    if not seeds:
+        return None
+    gains = np.array([rival[seed] - challenger[seed] for seed in seeds])
+    mean = float(gains.mean())
+    noise = np.inf
+    if len(seeds) > 1:
+        noise = float(stats.t.ppf(0.975, len(seeds) - 1) * gains.std(ddof=1) / np.sqrt(len(seeds)))
+    clear = abs(mean) > noise
+    if mean > 0:
+        return mean, OUTCOMES[0] if clear else OUTCOMES[1]
+    return mean, OUTCOMES[3] if clear else OUTCOMES[2]
+
+
+def by_seed(pairs: Iterable[Pair], value: str, *keys: str) -> dict[tuple, dict[int, float]]:
+    """Group finished cells by some keys; each group maps seeds to values."""
+    groups: dict[tuple, dict[int, float]] = {}
+    for cell, values in pairs:
+        if value in values:
+            groups.setdefault(tuple(cell.get(key) for key in keys), {})[cell["seed"]] = values[value]
+    return groups
+
+
+def verdicts(pairs: list[Pair], value: str, *keys: str) -> Iterator[Verdict]:
+    """Yield a verdict for each rivalry at each combination of the keys, which tell all but method and seed."""
+    groups = by_seed(pairs, value, "method", *keys)
+    kernel = by_seed(pairs, "kernel_error", "method", *keys)
+    up_errors = by_seed(pairs, "up_kernel_error", "method", *keys)
+    for place in dict.fromkeys(group[1:] for group in groups):
+        for challenger, rival in RIVALS:
+            judged = judge(groups.get((challenger, *place), {}), groups.get((rival, *place), {}))
+            if judged is None:
+                continue
+            both = [kernel.get((method, *place)) for method in (challenger, rival)]
+            errors = tuple(float(np.mean(list(group.values()))) for group in both if group)
+            up = up_errors.get((challenger, *place))
+            yield Verdict(
+                dict(zip(keys, place, strict=True)),
+                challenger,
+                rival,
+                *judged,
+                errors if len(errors) == 2 else None,  # type: ignore[arg-type]
+                float(np.mean(list(up.values()))) if up else None,
+            )
+
+
+def reason(verdict: Verdict) -> str:
+    """Say what the results tell of why a compact map did not win in a classifier."""
+    if verdict.kernel_errors is None:
+        return "the kernel errors were not measured"
+    compact, direct = verdict.kernel_errors
+    if compact >= direct:
+        return f"its kernel estimate is no better either ({compact:.2f} against {direct:.2f})"
+    return f"its kernel estimate is better ({compact:.2f} against {direct:.2f}), but the classifier gains nothing by it"

@@ -1,0 +1,145 @@
+"""One classifier of Table 1 or Figure 7: a map of the paper at a width, or the library's own choices."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.preprocessing import normalize
+
+from craftmaps import CraftClassifier, Polynomial
+from craftmaps.datasets import Split
+from craftmaps.diagnostics import kernel_error
+from reproduction import row_space
+from reproduction.cells import Cell
+from reproduction.costs import Cost, Rates, learning_bytes
+from reproduction.methods import OURS, make_map, uses_exact_low_degrees
+
+# Rows for training and width of the rows, which costs need before any data is read.
+SIZES = {
+    ("mnist", "customary"): (60_000, 784),
+    ("usps", "customary"): (7_291, 256),
+    ("pendigits", "customary"): (7_494, 16),
+    ("coil100", "36 views"): (3_600, 1_024),
+    ("coil100", "18 views"): (1_800, 1_024),
+}
+_OUR_SOLUTIONS = 51  # ten alphas on five folds, and the last
+
+
+def cell_of(settings: dict[str, Any], method: str, components: int, seed: int) -> Cell:
+    """Return the cell of a classifier: all that its error depends on."""
+    cell = {key: settings[key] for key in ("dataset", "split", "max_rows") if key in settings}
+    cell |= {"method": method, "components": components, "seed": seed}
+    if method == OURS:
+        return cell
+    large = settings["large"]
+    n_rows, _ = SIZES[settings["dataset"], settings.get("split", "customary")]
+    folds = large if large["components"] <= components <= n_rows else settings
+    return cell | {
+        "up_components": settings["up_factor"] * components,
+        "degree": settings["degree"],
+        "coef0": settings["coef0"],
+        "code_size": settings["code_size"],
+        "cv": folds["cv"],
+        "log10_alphas": folds["log10_alphas"],
+    }
+
+
+def alphas_of(cell: Cell) -> list[float]:
+    """Return the penalties to compare: powers of ten."""
+    low, high = cell["log10_alphas"]
+    return [10.0**power for power in range(low, high + 1)]
+
+
+def map_of(cell: Cell, n_features: int) -> Any:
+    """Return the map of a cell of the paper's methods."""
+    sizes = cell["components"], cell["up_components"]
+    exact = uses_exact_low_degrees(cell["method"], *sizes, n_features)
+    return make_map(cell["method"], kernel_of(cell), *sizes, exact, cell["seed"])
+
+
+def kernel_of(cell: Cell) -> Polynomial:
+    """Return the kernel of a cell of the paper's methods."""
+    return Polynomial(degree=cell["degree"], coef0=cell["coef0"])
+
+
+def classifier(cell: Cell, n_features: int) -> CraftClassifier:
+    """Return the classifier of a cell, not yet fitted."""
+    if cell["method"] == OURS:
+        return CraftClassifier(n_components=cell["components"], random_state=cell["seed"])
+    return CraftClassifier(
+        kernel_of(cell),
+        cell["components"],
+        feature_map=map_of(cell, n_features),
+        metric=None,
+        normalize=True,
+        code="random",
+        code_size=cell["code_size"],
+        alphas=alphas_of(cell),
+        cv=cell["cv"],
+        random_state=cell["seed"],
+    )
+
+
+def measure_error(cell: Cell, data: Split) -> dict[str, Any]:
+    """Train on all training rows and return the test error in percent, and what was chosen on the way."""
+    if cell["method"] == OURS:
+        model = classifier(cell, data.X_train.shape[1]).fit(data.X_train, data.y_train)
+        return {"error": _percent(model.predict(data.X_test), data.y_test), **describe_choices(model)}
+    sample = normalize(data.X_train[:: max(1, len(data.y_train) // 1000)][:1000].astype(np.float64))
+    feature_map = map_of(cell, data.X_train.shape[1]).fit(sample)
+    values = {"kernel_error": kernel_error(feature_map.transform(sample), kernel_of(cell)(sample))}
+    if in_row_space(cell, len(data.y_train)):
+        Z, Z_test = (feature_map.transform(normalize(X)) for X in (data.X_train, data.X_test))
+        choice = row_space.classify(
+            Z,
+            data.y_train,
+            Z_test,
+            code_size=cell["code_size"],
+            cv=cell["cv"],
+            alphas=alphas_of(cell),
+            seed=cell["seed"],
+        )
+        return values | {"error": _percent(choice.predicted, data.y_test), "alpha": choice.alpha}
+    model = classifier(cell, data.X_train.shape[1]).fit(data.X_train, data.y_train)
+    return values | {"error": _percent(model.predict(data.X_test), data.y_test), "alpha": chosen_alpha(model)}
+
+
+def in_row_space(cell: Cell, n_rows: int) -> bool:
+    """Tell whether a cell has more features than rows, and is solved accordingly."""
+    return cell["method"] != OURS and cell["components"] > n_rows
+
+
+def chosen_alpha(model: CraftClassifier) -> float:
+    """Return the penalty that cross-validation chose, in units of trace(G) / E."""
+    errors = model.cv_results_["mean_error"]
+    return float(model.cv_results_["alpha"][len(errors) - 1 - int(np.argmin(errors[::-1]))])
+
+
+def describe_choices(model: CraftClassifier) -> dict[str, str]:
+    """Return what the library chose by itself, as text."""
+    metric = model.choices_["metric"]
+    return {
+        "kernel": repr(model.choices_["kernel"]),
+        "metric": "none" if metric is None else repr(metric),
+        "normalize": str(model.choices_["normalize"]),
+    }
+
+
+def cost_of(cell: Cell, rates: Rates) -> Cost:
+    """Return what training a cell will cost."""
+    n_rows, _ = SIZES[cell["dataset"], cell.get("split", "customary")]
+    n_rows = min(n_rows, cell.get("max_rows") or n_rows)
+    components = cell["components"]
+    if cell["method"] == OURS:
+        seconds = rates.mapping(OURS, n_rows, components, 8 * components, 7) + 10
+        return Cost(seconds + rates.learning(n_rows, components, _OUR_SOLUTIONS), learning_bytes(components))
+    low, high = cell["log10_alphas"]
+    n_solutions = cell["cv"] * (high - low + 1) + 1
+    mapping = rates.mapping(cell["method"], n_rows, components, cell["up_components"], cell["degree"])
+    if in_row_space(cell, n_rows):
+        return Cost(1.5 * mapping + rates.learning_in_rows(n_rows, components, n_solutions), 24.0 * n_rows**2 + 2**31)
+    return Cost(1.2 * mapping + rates.learning(n_rows, components, n_solutions), learning_bytes(components))
+
+
+def _percent(predicted: Any, y: Any) -> float:
+    """Return the share of wrong labels in percent."""
+    return round(100.0 * float(np.mean(np.asarray(predicted) != np.asarray(y))), 4)

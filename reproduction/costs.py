@@ -1,0 +1,76 @@
+"""What a cell will cost: seconds and memory, from a calibration of a few seconds on this machine."""
+
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from scipy.linalg import blas, lapack
+
+from craftmaps import Polynomial
+from reproduction.methods import OURS, PAPER_METHODS, make_map
+
+_WIDTH, _ROWS = 512, 512
+
+
+class Cost(NamedTuple):
+    """Seconds and bytes."""
+
+    seconds: float
+    bytes: float
+
+
+class Rates(NamedTuple):
+    """Speed of this machine, now: it may be shared."""
+
+    products: float  # of Gram matrices in single precision, flop/s
+    factors: float  # of Cholesky decompositions in double precision, flop/s
+    map_seconds: dict[str, float]  # a row and a component of the wider side of each map
+
+    @classmethod
+    def measure(cls) -> Self:
+        """Time small products, decompositions and maps of degree 7."""
+        rng = np.random.default_rng(0)
+        Z = rng.random((1024, 2048), dtype=np.float32)
+        products = Z.shape[0] * Z.shape[1] ** 2 / _shortest(lambda: blas.ssyrk(1.0, Z.T, lower=1))
+        system = np.eye(2048) * 2048 + 1
+        factors = 2048**3 / 3 / _shortest(lambda: lapack.dpotrf(system, lower=1))
+        X = rng.random((_ROWS, 784), dtype=np.float32)
+        X /= np.linalg.norm(X, axis=1, keepdims=True)
+        seconds = {}
+        for method in PAPER_METHODS:
+            feature_map = make_map(method, Polynomial(7, 1.0), _WIDTH, 8 * _WIDTH, False, 0).fit(X)
+            wide = 8 * _WIDTH if method.startswith("CM") else _WIDTH
+            seconds[method] = _shortest(lambda m=feature_map: m.transform(X)) / (_ROWS * wide)
+        seconds[OURS] = 2 * seconds["CM RFM"]  # complex weights are two transforms
+        return cls(products, factors, seconds)
+
+    def mapping(self, method: str, n_rows: int, components: int, up_components: int, degree: int) -> float:
+        """Return the seconds of mapping rows."""
+        wide = components if method in ("RFM", "TS") else up_components
+        sketched = degree / 7 if method.endswith("TS") else 1.0
+        return self.map_seconds[method] * n_rows * wide * sketched
+
+    def learning(self, n_rows: int, components: int, n_solutions: int) -> float:
+        """Return the seconds of a Gram matrix and of solving with it so many times."""
+        return n_rows * components**2 / self.products + n_solutions * components**3 / 3 / self.factors
+
+    def learning_in_rows(self, n_rows: int, components: int, n_solutions: int) -> float:
+        """Return the seconds of the same in the space of rows, in double precision."""
+        return 2 * n_rows**2 * components / self.products * 2 + n_solutions * n_rows**3 / 3 / self.factors
+
+
+def learning_bytes(components: int) -> float:
+    """Return the memory of the statistic, a copy without a fold, and a system to solve, in double precision."""
+    return 3 * 8.0 * components**2 + 2**30
+
+
+def _shortest(task: Callable[[], Any]) -> float:
+    """Return the shortest of three runs, after one that compiles and warms up."""
+    task()
+    times = []
+    for _ in range(3):
+        started = time.perf_counter()
+        task()
+        times.append(time.perf_counter() - started)
+    return min(times)

@@ -1,0 +1,150 @@
+"""Figures, made from the results alone."""
+
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.image import imsave
+from matplotlib.ticker import LogFormatter
+from numpy.typing import NDArray
+
+from craftmaps import datasets
+from reproduction import figure2
+from reproduction.claims import Pair, by_seed
+from reproduction.infinite_digits import SIDE, InfiniteDigits
+from reproduction.methods import OURS, PAPER_METHODS
+
+matplotlib.use("Agg")
+# Colours of Okabe and Ito, which colour-blind people can tell apart; compact maps are dashed, as in the paper.
+STYLES: dict[str, dict[str, Any]] = {
+    figure2.EXACT: {"color": "black"},
+    "RFM": {"color": "#D55E00"},
+    "TS": {"color": "#009E73"},
+    "CM RFM": {"color": "#D55E00", "linestyle": "--"},
+    "CM TS": {"color": "#009E73", "linestyle": "--"},
+    OURS: {"color": "#0072B2"},
+}
+METHODS = (*PAPER_METHODS, OURS)
+
+
+def draw_figure2(pairs: list[Pair], path: Path) -> None:
+    """Draw the spectra of the first seed, and the weights of RFM and of the compact map over it."""
+    first = {cell["method"]: values for cell, values in pairs if cell["seed"] == 0}
+    figure, axes = _axes(1, 3)
+    for method, values in first.items():
+        heights = [np.nan if value is None else value for value in values["log_scree"]]
+        axes[0].plot(np.arange(1, len(heights) + 1), heights, label=method, **STYLES[method])
+    _label(axes[0], "(a) log-scree", "eigenvalue", "log10")
+    for axis, letter, method in zip(axes[1:], "bc", ("RFM", "CM RFM"), strict=True):
+        if method in first:
+            counts = first[method]["counts"]
+            edges = np.linspace(-1, 1, len(counts) + 1)
+            axis.stairs(counts, edges, fill=True, color=STYLES[method]["color"])
+        _label(axis, f"({letter}) weights, {method}", "weight / largest", "features")
+    _save(figure, path)
+
+
+def draw_figure4(pairs: list[Pair], path: Path) -> None:
+    """Draw a panel for each data set."""
+    names = list(dict.fromkeys(cell["dataset"] for cell, _ in pairs))
+    figure, axes = _axes(2, 3)
+    for axis, name in zip(axes, names, strict=False):
+        _curves(axis, [pair for pair in pairs if pair[0]["dataset"] == name], "components", "kernel_error")
+        axis.set_xscale("log", base=2)
+        axis.set_yscale("log")
+        _label(axis, name.upper(), "E", "relative kernel error")
+    _save(figure, path)
+
+
+def draw_figure5(pairs: list[Pair], path: Path) -> None:
+    """Draw the error against the degree."""
+    figure, (axis,) = _axes(1, 1)
+    _curves(axis, pairs, "degree", "kernel_error")
+    axis.set_yscale("log")
+    _label(axis, "MNIST", "degree", "relative kernel error")
+    _save(figure, path)
+
+
+def draw_figure6(pairs: list[Pair], path: Path) -> None:
+    """Draw a panel for each width."""
+    widths = sorted({cell["components"] for cell, _ in pairs})
+    figure, axes = _axes(1, max(len(widths), 1))
+    for axis, width in zip(axes, widths, strict=False):
+        _curves(axis, [pair for pair in pairs if pair[0]["components"] == width], "rows", "error")
+        axis.set_xscale("log")
+        _label(axis, f"E = {width:,}", "training rows", "test error, %")
+    _save(figure, path)
+
+
+def draw_figure7(pairs: list[Pair], path: Path) -> None:
+    """Draw a point for each width and seed."""
+    figure, (axis,) = _axes(1, 1)
+    for method in METHODS:
+        points = [(v["pass_seconds"], v["error"]) for cell, v in pairs if cell["method"] == method]
+        if points:
+            color = STYLES[method]["color"]
+            filled = "none" if method.startswith("CM") else color
+            axis.scatter(*zip(*points, strict=True), label=method, facecolors=filled, edgecolors=color)
+    axis.set_xscale("log")
+    axis.set_yscale("log")
+    _label(axis, "MNIST", "projection + Hessian, seconds", "test error, %")
+    _save(figure, path)
+
+
+def draw_digits(path: Path) -> None:
+    """Draw ten digits, each with nine deformations of it."""
+    data = datasets.load("mnist")
+    stream = InfiniteDigits(data.X_train, data.y_train)
+    canvas = np.zeros((10 * (SIDE + 2), 10 * (SIDE + 2)), np.uint8)
+    for digit in range(10):
+        for version in range(10):
+            index = digit + version * len(data.y_train)
+            rows, columns = (slice(k * (SIDE + 2), k * (SIDE + 2) + SIDE) for k in (digit, version))
+            canvas[rows, columns] = stream.rows(index, index + 1)[0].reshape(SIDE, SIDE)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    imsave(path, _enlarged(255 - canvas), cmap="gray", vmin=0, vmax=255)
+
+
+def _enlarged(image: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Return an image with every pixel doubled along both axes."""
+    return np.kron(image, np.ones((2, 2), np.uint8))
+
+
+def _axes(n_rows: int, n_columns: int) -> tuple[Figure, list[Axes]]:
+    """Return a figure with a grid of panels."""
+    figure = Figure(figsize=(4 * n_columns, 3.2 * n_rows), layout="constrained")
+    return figure, list(np.ravel(figure.subplots(n_rows, n_columns)))
+
+
+def _curves(axis: Axes, pairs: list[Pair], along: str, value: str) -> None:
+    """Draw mean and standard deviation of every method."""
+    groups = by_seed(pairs, value, "method", along)
+    for method in METHODS:
+        places = sorted(place for name, place in groups if name == method)
+        if places:
+            columns = [list(groups[method, place].values()) for place in places]
+            spread = [np.std(column, ddof=1) if len(column) > 1 else 0.0 for column in columns]
+            means = [np.mean(column) for column in columns]
+            axis.errorbar(places, means, spread, label=method, capsize=2, marker=".", **STYLES[method])
+
+
+def _label(axis: Axes, title: str, x: str, y: str) -> None:
+    """Write what is shown."""
+    axis.set(title=title, xlabel=x, ylabel=y)
+    axis.spines[["top", "right"]].set_visible(False)
+    axis.grid(alpha=0.25)
+    for direction in (axis.xaxis, axis.yaxis):
+        if direction.get_scale() == "log" and not (direction is axis.xaxis and x == "E"):
+            direction.set_major_formatter(LogFormatter())
+            direction.set_minor_formatter(LogFormatter(minor_thresholds=(1.2, 0.5)))
+    if axis.get_legend_handles_labels()[0]:
+        axis.legend(frameon=False, fontsize=8)
+
+
+def _save(figure: Figure, path: Path) -> None:
+    """Write a picture that is the same, byte for byte, for the same results."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=110, metadata={"Software": None})

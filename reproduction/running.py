@@ -1,0 +1,180 @@
+"""Running an experiment: estimate every cell, order them by cost, measure what is missing.
+
+An experiment is a module with `NAME`, `cells(settings)`, `cost(cell, rates)` and `measure(cell)`. One whose
+cells build on each other sets `IN_ORDER = True` and runs them as they come.
+"""
+
+import argparse
+import os
+import sys
+import time
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from reproduction.cells import HERE, Cell, Results
+from reproduction.costs import Cost, Rates
+
+LEVELS = ("tiny", "hour", "all")
+
+
+def settings_of(name: str, level: str = "all", seeds: int | None = None) -> dict[str, Any]:
+    """Return the settings of an experiment: what is common, its own, and what the level changes.
+
+    Levels choose which cells are run; only "tiny" may change what a cell is, and writes elsewhere.
+    """
+    config = tomllib.loads((HERE / "config.toml").read_text())
+    settings = _merged(config["common"], config[name])
+    settings = _merged(settings, settings.get(level, {}))
+    if seeds is not None:
+        settings["seeds"] = seeds
+    return {key: value for key, value in settings.items() if key not in LEVELS}
+
+
+def results_folder(level: str) -> Path:
+    """Return where results of a level go; trials are kept apart."""
+    return HERE / ("tiny" if level == "tiny" else "") / "results"
+
+
+def run(experiment: Any, arguments: argparse.Namespace, rates: Rates) -> None:
+    """Measure the cells of an experiment that are not finished yet."""
+    settings = settings_of(experiment.NAME, arguments.level, arguments.seeds)
+    results = Results(arguments.results or results_folder(arguments.level), experiment.NAME)
+    results.folder.mkdir(parents=True, exist_ok=True)
+    wanted = [cell for cell in experiment.cells(settings) if _is_chosen(cell, arguments.only)]
+    todo = [cell for cell in wanted if cell not in results]
+    costs = [_cost(experiment, cell, results, rates) for cell in todo]
+    order = list(range(len(todo)))
+    if not getattr(experiment, "IN_ORDER", False):
+        order.sort(key=lambda i: costs[i].seconds)
+    total = sum(cost.seconds for cost in costs)
+    _say(
+        f"{experiment.NAME}: {len(wanted)} cells, {len(wanted) - len(todo)} finished, "
+        f"{len(todo)} to run in about {duration(total)}"
+    )
+    if arguments.list:
+        for i in order:
+            print(f"{duration(costs[i].seconds):>9} {costs[i].bytes / 2**30:6.1f} GB  {describe(todo[i])}")
+        return
+    progress = _Progress(len(order), total)
+    for i in order:
+        if costs[i].bytes > _memory():
+            need, have = costs[i].bytes / 2**30, _memory() / 2**30
+            progress.skip(costs[i].seconds, f"{describe(todo[i])} needs {need:.0f} GB of {have:.0f} GB: not run")
+            continue
+        if arguments.deadline is not None and time.monotonic() + costs[i].seconds > arguments.deadline:
+            progress.skip(costs[i].seconds, f"{describe(todo[i])} would take {duration(costs[i].seconds)}: not run")
+            continue
+        progress.begin(describe(todo[i]), costs[i].seconds)
+        started = time.perf_counter()
+        values = experiment.measure(todo[i])
+        seconds = time.perf_counter() - started
+        results.add(todo[i], values, seconds)
+        progress.end(costs[i].seconds, seconds)
+
+
+def main(*experiments: Any, argv: Sequence[str] | None = None) -> None:
+    """Run experiments from the command line."""
+    about = " ".join((experiments[0].__doc__ or "").split("\n\n")[0].split()) if len(experiments) == 1 else None
+    parser = argparse.ArgumentParser(prog="python -m reproduction", description=about)
+    parser.add_argument("--level", choices=LEVELS, default="all", help="how much to run; tiny writes to tiny/")
+    parser.add_argument("--seeds", type=int, help="how many seeds, instead of what the configuration says")
+    parser.add_argument("--only", nargs="*", default=[], metavar="KEY=VALUE", help="run these cells only")
+    parser.add_argument("--minutes", type=float, help="start no cell that would end later than this")
+    parser.add_argument("--list", action="store_true", help="print the cells to run and their cost, run none")
+    parser.add_argument("--results", type=Path, help="folder of the results")
+    arguments = parser.parse_args(argv)
+    if arguments.seeds is not None and arguments.seeds < 1:
+        parser.error(f"--seeds must be at least 1, got {arguments.seeds}")
+    for choice in arguments.only:
+        if "=" not in choice:
+            parser.error(f"--only must be of the form KEY=VALUE, got {choice!r}")
+    arguments.deadline = None if arguments.minutes is None else time.monotonic() + 60 * arguments.minutes
+    rates = Rates.measure()
+    for experiment in experiments:
+        run(experiment, arguments, rates)
+
+
+def describe(cell: Cell) -> str:
+    """Name a cell by what tells it from its neighbours."""
+    names = ("part", "dataset", "split", "method", "components", "degree", "rows", "seed")
+    return ", ".join(f"{name} {cell[name]}" for name in names if name in cell)
+
+
+def duration(seconds: float) -> str:
+    """Write a time for people."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+class _Progress:
+    """A bar on a terminal, plain lines elsewhere."""
+
+    def __init__(self, n_cells: int, seconds: float):
+        self.n_cells, self.left = n_cells, seconds
+        self.n_done = 0
+        self.is_terminal = sys.stderr.isatty()
+
+    def begin(self, what: str, estimate: float) -> None:
+        """Say which cell is being measured."""
+        self.what = what
+        if self.is_terminal:
+            filled = 24 * self.n_done // max(self.n_cells, 1)
+            bar = "#" * filled + "." * (24 - filled)
+            text = f"[{bar}] {self.n_done}/{self.n_cells}, {duration(self.left)} left | {what} ({duration(estimate)})"
+            print(f"\r{text[:150]:<150}", end="", file=sys.stderr, flush=True)
+
+    def end(self, estimate: float, seconds: float) -> None:
+        """Count a cell."""
+        self.n_done += 1
+        self.left = max(0.0, self.left - estimate)
+        if not self.is_terminal:
+            _say(
+                f"{self.n_done}/{self.n_cells} {self.what}: {seconds:.1f} s, estimated {estimate:.1f} s; "
+                f"{duration(self.left)} left"
+            )
+        elif self.n_done == self.n_cells:
+            print(file=sys.stderr)
+
+    def skip(self, estimate: float, why: str) -> None:
+        """Count a cell that is not run."""
+        self.n_done += 1
+        self.left = max(0.0, self.left - estimate)
+        _say(why)
+
+
+def _cost(experiment: Any, cell: Cell, results: Results, rates: Rates) -> Cost:
+    """Return the cost of a cell, with the time that it took for another seed where that is known."""
+    cost = experiment.cost(cell, rates)
+    seconds = results.seconds_like(cell)
+    return cost if seconds is None else cost._replace(seconds=seconds)
+
+
+def _is_chosen(cell: Cell, choices: Sequence[str]) -> bool:
+    """Tell whether a cell is among those asked for; a key given several times allows any of its values."""
+    allowed: dict[str, set[str]] = {}
+    for choice in choices:
+        key, value = choice.split("=", 1)
+        allowed.setdefault(key, set()).add(value)
+    return all(str(cell.get(key)) in values for key, values in allowed.items())
+
+
+def _memory() -> int:
+    """Return the memory of the machine, less what the system needs."""
+    return int(0.92 * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+
+
+def _merged(settings: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
+    """Return settings with changes; tables are merged, all else is replaced."""
+    merged = dict(settings)
+    for key, value in changes.items():
+        both = isinstance(value, dict) and isinstance(merged.get(key), dict)
+        merged[key] = _merged(merged[key], value) if both else value
+    return merged
+
+
+def _say(text: str) -> None:
+    """Print to standard error."""
+    print(text, file=sys.stderr, flush=True)

@@ -1,0 +1,107 @@
+"""Table 1 on the page: our numbers, the paper's, their difference, and where compact maps do not win."""
+
+import tomllib
+from typing import Any
+
+import numpy as np
+
+from reproduction.cells import HERE
+from reproduction.claims import Pair, Verdict, by_seed, reason, verdicts
+from reproduction.methods import OURS, PAPER_METHODS, RIVALS
+from reproduction.rows import VIEWS
+from reproduction.running import settings_of
+
+PLACE = ("part", "split", "components")
+TITLES = {
+    "a": "MNIST, small spaces",
+    "b": "MNIST, large spaces",
+    "c": "USPS",
+    "d": "COIL100",
+    "e": "PENDIGITS",
+}
+
+
+def table_section(pairs: list[Pair], level: str) -> str:
+    """Write the five parts of Table 1 beside the paper's numbers."""
+    paper = tomllib.loads((HERE / "paper.toml").read_text())["table1"]
+    settings = settings_of("table1", level)
+    lines = [
+        "## Table 1: test errors",
+        "",
+        "In each cell: our number, then the paper's and the difference. The last row has the paper's best at that E.",
+    ]
+    for part, title in TITLES.items():
+        own = settings[part]
+        for split in own.get("splits", ["customary"]):
+            chosen = [pair for pair in pairs if (pair[0]["part"], pair[0]["split"]) == (part, split)]
+            heading = f"### {part}: {title}, degree {own['degree']}"
+            if split in VIEWS:
+                heading += f"; trained on {split} of each object, every {10 * VIEWS[split]} degrees"
+            lines += ["", heading, "", *_table(chosen, own["components"], paper[part]), ""]
+            lines += _lost(list(verdicts(chosen, "error", *PLACE)))
+            lines += _paper_lost(paper[part])
+    return "\n".join(lines)
+
+
+def _table(pairs: list[Pair], widths: list[int], paper: dict[str, Any]) -> list[str]:
+    """Write one part, a row for each method."""
+    groups = by_seed(pairs, "error", "method", "components")
+    means = {key: float(np.mean(list(group.values()))) for key, group in groups.items()}
+    lines = [f"| E | {' | '.join(width_text(width) for width in widths)} |", "|---|" + "---|" * len(widths)]
+    for method in (*PAPER_METHODS, OURS):
+        cells = []
+        for width in widths:
+            # Trials have widths that the paper does not have.
+            column = paper["components"].index(width) if width in paper["components"] else None
+            theirs = None
+            if column is not None:
+                rows = PAPER_METHODS if method == OURS else (method,)
+                theirs = min(paper[row][column] for row in rows)
+            best = min((means[m, width] for m in (*PAPER_METHODS, OURS) if (m, width) in means), default=None)
+            cells.append(_cell(groups.get((method, width)), theirs, best))
+        lines.append(f"| {method} | {' | '.join(cells)} |")
+    return lines
+
+
+def _cell(group: dict[int, float] | None, theirs: float | None, best: float | None) -> str:
+    """Write mean, standard deviation, the paper's number and the difference."""
+    paper = "" if theirs is None else f"<br>paper {theirs:g}"
+    if not group:
+        return f"not run{paper}"
+    values = list(group.values())
+    mean = float(np.mean(values))
+    text = f"{mean:.2f}" + (f" ± {np.std(values, ddof=1):.2f}" if len(values) > 1 else "")
+    if best is not None and mean <= best:
+        text = f"**{text}**"
+    return text + (f"{paper}, {mean - theirs:+.2f}" if theirs is not None else "")
+
+
+def _lost(found: list[Verdict]) -> list[str]:
+    """Say where a compact map did not win, and what is known of why."""
+    lines = []
+    for verdict in found:
+        if verdict.difference <= 0:
+            place = width_text(verdict.where["components"])
+            tie = "is level with" if verdict.difference == 0 else "is behind"
+            lines.append(
+                f"- At E = {place} {verdict.challenger} {tie} {verdict.rival} by {-verdict.difference:.2f} "
+                f"({verdict.outcome}): {reason(verdict)}."
+            )
+    return lines
+
+
+def _paper_lost(paper: dict[str, Any]) -> list[str]:
+    """Say where in the paper's own numbers a compact map does not win."""
+    places = [
+        f"{challenger} {paper[challenger][i]:g} against {rival} {paper[rival][i]:g} at E = {width_text(width)}"
+        for challenger, rival in RIVALS
+        for i, width in enumerate(paper["components"])
+        if paper[challenger][i] >= paper[rival][i]
+    ]
+    return [f"- In the paper's own numbers the compact map does not win either: {'; '.join(places)}."] if places else []
+
+
+def width_text(width: int) -> str:
+    """Write a width as the paper does."""
+    power = width.bit_length() - 1
+    return f"2^{power}" if width == 1 << power and width > 512 else f"{width:,}"
