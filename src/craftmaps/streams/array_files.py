@@ -109,6 +109,8 @@ def hdf5_array(file: DataFile, key: str) -> StoredArray:
     @contextmanager
     def opened() -> Iterator[Any]:
         with said_of(file.name), h5py.File(file.path, "r") as content:
+            if not isinstance(content[key], h5py.Dataset):
+                raise ValueError(f"{key!r} of {file.name} must be a dataset, got a group.")
             yield content[key]
 
     with opened() as dataset:

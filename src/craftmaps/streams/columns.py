@@ -117,6 +117,11 @@ class Columns:
         """Names of the columns of the table that become features."""
         return [column.name for column in self.features]
 
+    @property
+    def cell_names(self) -> list[str]:
+        """Names of the cells of a row, those of lists one by one."""
+        return [name for c in self.features for name in (c.feature_names if c.kind == "list" else [c.name])]
+
     def fill_values(self) -> NDArray[np.float64]:
         """Return what a missing number becomes, for each feature; NaN where none may be missing."""
         fill = np.zeros(self.n_features)

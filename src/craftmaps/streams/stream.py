@@ -79,7 +79,7 @@ def open(
         raise TypeError(f"target must be a name, a position or None, got {target!r}.")
     if columns is not None and not isinstance(columns, Columns):
         raise TypeError(f"columns must be a Columns or None, got {type(columns).__name__}.")
-    if np.dtype(dtype) not in (np.float32, np.float64):
+    if dtype not in ("float32", "float64", np.float32, np.float64):
         raise ValueError(f"dtype must be float32 or float64, got {dtype!r}.")
     if isinstance(drop, str) or not all(isinstance(name, str) for name in drop):
         raise TypeError(f"drop must be a sequence of names, got {drop!r}.")

@@ -108,7 +108,7 @@ def _name_cells(table: CsvTable, target: Target, columns: Columns | None) -> str
     elif columns.n_cells is not None:
         names = [f"x_{i}" for i in range(columns.n_cells)]
     else:
-        names = columns.names
+        names = columns.cell_names
     if isinstance(target, str) and (columns is None or target != "auto"):
         raise ValueError(
             f"target must be a position, as the first line of {table.name} does not name its columns, got {target!r}."
