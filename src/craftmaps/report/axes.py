@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _MOST_TICKS = 6
+_LARGEST = 1e250  # on a drawing; so that no difference or ratio of two numbers overflows
 
 
 @dataclass(frozen=True)
@@ -23,27 +24,29 @@ class Axis:
         values = [0.0, *values] if from_zero else list(values)
         if not values:
             return cls(0.0, 1.0, label)
-        low, high = min(values), max(values)
+        low, high = (min(max(value, -_LARGEST), _LARGEST) for value in (min(values), max(values)))
         if is_log:
-            room = max(0.06 * math.log10(high / low), 0.1)
-            return cls(low / 10**room, high * 10**room, label, True)
-        # Halves, as the difference of two huge numbers may be too large for a number.
-        room = 0.12 * (high / 2 - low / 2) or abs(high) * 0.1 or 1.0
+            low, high = max(low, 1 / _LARGEST), max(high, 1 / _LARGEST)
+            decades = math.log10(high) - math.log10(low)
+            # At least 0.45 decades in all: a tick at 1, 2 or 5 is then among them.
+            room = 10 ** max(0.06 * decades, 0.1, (0.45 - decades) / 2)
+            return cls(low / room, high * room, label, True)
+        room = next(room for room in (0.06 * (high - low), 0.1 * abs(high), 1.0) if room > 1 / _LARGEST)
         return cls(low if from_zero and low == 0 else low - room, high + room, label)
 
     def place(self, value: float) -> float:
         """Return where a value is, as a share of the length of the axis; what is beyond an end is at the end."""
         value = min(max(value, self.low), self.high)
         if self.is_log:
-            return math.log(value / self.low) / math.log(self.high / self.low)
-        return (value / 2 - self.low / 2) / (self.high / 2 - self.low / 2)
+            return (math.log(value) - math.log(self.low)) / (math.log(self.high) - math.log(self.low))
+        return (value - self.low) / (self.high - self.low)
 
     def ticks(self) -> list[tuple[float, str]]:
         """Return round numbers on the axis and how to write them."""
         return self._log_ticks() if self.is_log else self._linear_ticks()
 
     def _linear_ticks(self) -> list[tuple[float, str]]:
-        rough = (self.high / _MOST_TICKS - self.low / _MOST_TICKS) or 1.0
+        rough = (self.high - self.low) / _MOST_TICKS
         power = 10.0 ** math.floor(math.log10(rough))
         step = next(m * power for m in (1, 2, 5, 10) if m * power >= rough * (1 - 1e-9))
         first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)

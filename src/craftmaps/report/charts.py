@@ -9,7 +9,8 @@ from craftmaps.report.axes import Axis
 from craftmaps.report.markup import Markup, escape, join, tag
 
 _WIDTH, _HEIGHT = 420, 280
-_LEFT, _RIGHT, _TOP, _BOTTOM = 58, 14, 12, 46
+_RIGHT, _TOP, _BOTTOM = 14, 12, 46
+_DIGIT = 7.2  # about the width of a digit, to leave room for the ticks at the left
 
 Point = Sequence[float]
 
@@ -28,12 +29,13 @@ class Plot:
 
     def __init__(self, description: str, x: Axis, y: Axis, *, is_square: bool = False):
         self.description, self.x, self.y = description, x, y
-        self.height = _WIDTH - _LEFT - _RIGHT + _TOP + _BOTTOM if is_square else _HEIGHT
+        self.left = round(34 + _DIGIT * max((len(text) for _, text in y.ticks()), default=1))
+        self.height = _WIDTH - self.left - _RIGHT + _TOP + _BOTTOM if is_square else _HEIGHT
         self.marks: list[Markup] = []
 
     def at(self, x: float, y: float) -> tuple[float, float]:
         """Return where a point is on the drawing."""
-        across = _LEFT + self.x.place(x) * (_WIDTH - _LEFT - _RIGHT)
+        across = self.left + self.x.place(x) * (_WIDTH - self.left - _RIGHT)
         up = self.height - _BOTTOM - self.y.place(y) * (self.height - _TOP - _BOTTOM)
         return round(across, 1), round(up, 1)
 
@@ -91,7 +93,7 @@ class Plot:
 
     def _grid(self) -> Markup:
         """Return lines, ticks and labels of the axes."""
-        left, right, top, bottom = _LEFT, _WIDTH - _RIGHT, _TOP, self.height - _BOTTOM
+        left, right, top, bottom = self.left, _WIDTH - _RIGHT, _TOP, self.height - _BOTTOM
         parts = []
         for value, text in self.y.ticks():
             _, y = self.at(self.x.low, value)

@@ -48,6 +48,8 @@ def _checked_labels(y: NDArray, classes: NDArray) -> NDArray:
     """Return labels if they can be compared with those of the model."""
     y = column_or_1d(y)
     is_text = classes.dtype.kind in "OUS"
+    if y.dtype.kind == "O" and not is_text:
+        y = np.array(y.tolist())  # numbers that came as objects, e.g. out of a data frame
     if (y.dtype.kind in "OUS") != is_text or (y.dtype.kind == "O" and not all(isinstance(v, str) for v in y)):
         wanted = "text" if is_text else "numbers"
         raise ValueError(f"y_test must have labels that are {wanted}, as the model's are, got {y[:3].tolist()}.")

@@ -59,7 +59,7 @@ def _confusion_cell(n: int, is_right: bool, most: int, true: str, predicted: str
     if is_right:
         return tag("td", count(n), class_="right", title=f"{true} recognised: {count(n)}")
     if not n:
-        return tag("td", class_="none", title=tooltip)
+        return tag("td", class_="zero", title=tooltip)
     # The square root keeps rare mistakes visible beside frequent ones.
     share = (n / most) ** 0.5
     kind = "strong" if share > 0.6 else None
