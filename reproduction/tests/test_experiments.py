@@ -1,0 +1,157 @@
+"""Every experiment measures a small cell, and the same numbers again from the same seed."""
+
+import bz2
+
+import numpy as np
+import pytest
+from sklearn.datasets import dump_svmlight_file
+
+from craftmaps import Polynomial, datasets
+from reproduction import figure2, figure4, figure5, figure6, figure7, rows, table1
+from reproduction.methods import PAPER_METHODS, make_map, uses_exact_low_degrees
+from reproduction.mnist8m import Mnist8m
+
+needs_mnist = pytest.mark.skipif(not datasets.found("mnist"), reason="CRAFTMAPS_DATA has no mnist")
+needs_coil = pytest.mark.skipif(not datasets.found("coil100"), reason="CRAFTMAPS_DATA has no coil100")
+KERNEL_CELL = {"dataset": "digits", "rows": 100, "degree": 3, "coef0": 1, "components": 64, "up_components": 256}
+CLASSIFIER_CELL = {
+    "dataset": "digits",
+    "split": "customary",
+    "max_rows": 300,
+    "components": 128,
+    "up_components": 512,
+    "degree": 3,
+    "coef0": 1,
+    "code_size": 40,
+    "cv": 2,
+    "log10_alphas": [-4, -2],
+}
+
+
+@pytest.mark.parametrize("method", PAPER_METHODS)
+@pytest.mark.parametrize("experiment", [figure4, figure5])
+def test_kernel_errors(experiment, method):
+    cell = KERNEL_CELL | {"method": method, "seed": 1}
+    values = experiment.measure(cell)
+    assert 0 < values["kernel_error"] < 1
+    assert ("up_kernel_error" in values) == method.startswith("CM")
+    assert experiment.measure(cell) == values
+    assert experiment.measure(cell | {"seed": 2}) != values
+
+
+def test_figure2_shows_the_rank_and_the_weights():
+    cells = [KERNEL_CELL | {"bins": 21, "method": method, "seed": 0} for method in (figure2.EXACT, *PAPER_METHODS)]
+    exact, *maps = [figure2.measure(cell) for cell in cells]
+    assert len(exact["log_scree"]) == 100
+    assert "counts" not in exact
+    for values in maps:
+        # 64 features of 100 rows: the rest of the spectrum is not there.
+        assert sum(value is not None for value in values["log_scree"]) <= 64
+        assert sum(values["counts"]) == 64
+    assert figure2.measure(cells[1]) == maps[0]
+
+
+@pytest.mark.parametrize("method", [*PAPER_METHODS, "ours"])
+def test_table1(method):
+    cell = {"part": "a", "method": method, "seed": 1, **CLASSIFIER_CELL}
+    values = table1.measure(cell)
+    assert 0 < values["error"] < 20
+    assert table1.measure(cell) == values
+
+
+def test_more_features_than_rows_are_solved_alike(monkeypatch):
+    cell = {"method": "TS", "seed": 1, **CLASSIFIER_CELL, "components": 400, "log10_alphas": [-3, -3]}
+    in_rows = table1.measure(cell)["error"]
+    monkeypatch.setattr("reproduction.classification.in_row_space", lambda cell, n_rows: False)
+    assert table1.measure(cell)["error"] == pytest.approx(in_rows, abs=100 / 300)  # one row of the test set
+
+
+def test_figure7_times_the_pass():
+    values = figure7.measure({**CLASSIFIER_CELL, "method": "CM RFM", "seed": 0})
+    assert 0 < values["error"] < 20
+    assert values["pass_seconds"] >= 0
+    assert values["finish_seconds"] > 0
+
+
+@pytest.mark.parametrize(
+    ("method", "components", "expected"), [("RFM", 700, False), ("RFM", 4096, True), ("CM RFM", 300, True)]
+)
+def test_h01_needs_room_for_the_exact_columns(method, components, expected):
+    assert uses_exact_low_degrees(method, components, 8 * components, 784) is expected
+
+
+def test_an_unknown_method_is_refused():
+    with pytest.raises(ValueError, match="method must be one of RFM, TS, CM RFM, CM TS, got 'best'"):
+        make_map("best", Polynomial(2), 8, 16, False, 0)
+
+
+@needs_coil
+def test_views_of_coil100():
+    for split, n_train in [("36 views", 3600), ("18 views", 1800)]:
+        data = rows.load("coil100", split)
+        assert len(data.y_train) == n_train
+        assert len(data.y_train) + len(data.y_test) == 7200
+        assert set(np.bincount(data.y_train)[1:]) == {n_train // 100}
+    # The 18 views are every other one of the 36.
+    assert np.array_equal(rows.load("coil100", "18 views").X_train, rows.load("coil100", "36 views").X_train[::2])
+    with pytest.raises(ValueError, match="split must be"):
+        rows.load("coil100", "7 views")
+
+
+FIGURE6_CELL = {
+    "source": figure6.INFINITE,
+    "method": "TS",
+    "components": 16,
+    "up_components": 128,
+    "degree": 3,
+    "coef0": 1,
+    "code_size": 20,
+    "cv": 2,
+    "log10_alphas": [-3, -3],
+    "seed": 0,
+}
+
+
+@needs_mnist
+def test_an_interrupted_pass_ends_in_the_same_model(tmp_path, monkeypatch):
+    monkeypatch.setattr(figure6, "STATE", tmp_path)
+    whole = figure6.Pass(FIGURE6_CELL)
+    whole.advance(30_000)
+    whole.path.unlink()
+    first = figure6.Pass(FIGURE6_CELL)
+    first.advance(20_000)
+    del first
+    resumed = figure6.Pass(FIGURE6_CELL)
+    assert resumed.position == 2
+    resumed.advance(30_000)
+    assert np.array_equal(resumed.model.finish().coef_, whole.model.finish().coef_)
+    with pytest.raises(ValueError, match="rows must be a multiple of 10000, got 30001"):
+        resumed.advance(30_001)
+
+
+@needs_mnist
+def test_solving_on_the_way_changes_nothing(tmp_path, monkeypatch):
+    monkeypatch.setattr(figure6, "STATE", tmp_path)
+    monkeypatch.setattr(figure6.Pass, "_last", None)
+    values = [figure6.measure(FIGURE6_CELL | {"rows": n_rows}) for n_rows in (10_000, 20_000)]
+    monkeypatch.setattr(figure6.Pass, "_last", None)
+    for path in tmp_path.iterdir():
+        path.unlink()
+    assert figure6.measure(FIGURE6_CELL | {"rows": 20_000}) == values[1]
+    # Fewer rows than the pass has seen already: it starts anew.
+    assert figure6.measure(FIGURE6_CELL | {"rows": 10_000}) == values[0]
+
+
+def test_the_real_mnist8m_is_read_where_it_is(tmp_path, monkeypatch):
+    monkeypatch.setenv("CRAFTMAPS_DATA", str(tmp_path))
+    with pytest.raises(FileNotFoundError, match="mnist8m must be a file"):
+        Mnist8m()
+    X = np.random.default_rng(0).integers(0, 3, (25, 784)).astype(float)
+    (tmp_path / "mnist8m").mkdir()
+    plain = tmp_path / "mnist8m" / "plain"
+    dump_svmlight_file(X, np.arange(25) % 10, str(plain), zero_based=False)
+    (tmp_path / "mnist8m" / "mnist8m.bz2").write_bytes(bz2.compress(plain.read_bytes()))
+    blocks = list(Mnist8m().blocks(5, 24, 10))
+    assert [len(y) for _, y in blocks] == [10, 9]
+    assert np.array_equal(np.concatenate([rows for rows, _ in blocks]), X[5:24])
+    assert np.array_equal(np.concatenate([y for _, y in blocks]), np.arange(5, 24) % 10)

@@ -1,0 +1,61 @@
+"""The page is made from results alone, whatever part of them there is."""
+
+import pytest
+
+from reproduction import figure2, figure4, figure5, figure7, page, table1
+from reproduction.cells import Results
+from reproduction.running import settings_of
+
+ERRORS = {"RFM": 10.0, "TS": 8.0, "CM RFM": 7.0, "CM TS": 9.0, "ours": 5.0}
+
+
+def finish(folder, experiment, values):
+    results = Results(folder, experiment.NAME)
+    for cell in experiment.cells(settings_of(experiment.NAME, "tiny")):
+        results.add(cell, values(cell), 1.0)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "results").mkdir()
+    return tmp_path / "results"
+
+
+def test_without_any_result(folder):
+    text = page.write("tiny", folder).read_text()
+    assert "Not run." in text
+    assert "| 0 of 90 |" in text
+    assert not (folder.parent / "figures").exists()
+
+
+def test_with_results(folder):
+    finish(folder, table1, lambda cell: {"error": ERRORS[cell["method"]] + 0.1 * cell["seed"], "kernel_error": 0.3})
+    for experiment in (figure4, figure5):
+        finish(folder, experiment, lambda cell: {"kernel_error": ERRORS[cell["method"]], "up_kernel_error": 8.5})
+    finish(folder, figure2, lambda cell: {"log_scree": [3.0, 1.0, None], "counts": [1, 6, 3]})
+    finish(folder, figure7, lambda cell: {"error": ERRORS[cell["method"]], "pass_seconds": cell["components"] / 64})
+    path = page.write("tiny", folder)
+    text = path.read_text()
+    assert "| RFM | 10.05 ± 0.07<br>paper 14, -3.95 |" in text
+    assert "**5.05 ± 0.07**<br>paper 9.5, -4.45" in text  # ours against the paper's best
+    assert "CM TS is behind TS by 1.00 (worse)" in text
+    assert "CM RFM is behind" not in text
+    assert "| Table 1: test errors | 90 of 90 | CM RFM beats RFM | 9 | 0 | 0 | 0 |" in text
+    assert "| Table 1: test errors | 90 of 90 | CM TS beats TS | 0 | 0 | 0 | 9 |" in text
+    assert "In 14 of these 14" not in text
+    assert "In 12 of these 12 the up-map alone" in text
+    assert "weights in the fullest bin: 60 %" in text
+    assert "At equal time CM RFM has the lower error in 3 of 3 places beside RFM" in text
+    for name in ("figure2", "figure4", "figure5", "figure7"):
+        assert (path.parent / "figures" / f"{name}.png").stat().st_size > 5000
+        assert f"(figures/{name}.png)" in text
+    # The same results make the same bytes.
+    before = {file.name: file.read_bytes() for file in (path.parent / "figures").iterdir()}
+    assert page.write("tiny", folder).read_text() == text
+    assert {file.name: file.read_bytes() for file in (path.parent / "figures").iterdir()} == before
+
+
+def test_results_of_other_settings_are_left_out(folder):
+    cell = next(iter(table1.cells(settings_of("table1", "tiny"))))
+    Results(folder, "table1").add(cell | {"cv": 99}, {"error": 1.23, "kernel_error": 0.1}, 1.0)
+    assert "1.23" not in page.write("tiny", folder).read_text()
