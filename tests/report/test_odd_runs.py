@@ -10,6 +10,7 @@ from scipy.sparse import coo_matrix
 from sklearn.kernel_approximation import Nystroem
 
 from craftmaps import CraftClassifier, CraftRegressor, LandmarkMap, Polynomial, report
+from craftmaps.plan import predicted_error
 from tests.report.examples import QUICK, classifier_run, labelled, regressor_run
 from tests.report.page_text import Page
 
@@ -183,8 +184,22 @@ def test_maps_without_a_known_kernel_are_skipped_with_a_sentence(tmp_path, featu
 def test_other_maps(tmp_path, feature_map):
     numbers, _ = written(tmp_path, classifier_run(model=changed(feature_map=feature_map)))
     assert 0 <= numbers["kernel"]["measured"] < 1
-    if not isinstance(feature_map, str) or feature_map == "landmarks":
-        assert numbers["kernel"]["measured"] == pytest.approx(numbers["kernel"]["predicted"], rel=1e-6)
+
+
+@pytest.mark.parametrize("whiten", [True, False])
+def test_landmarks_estimate_the_kernel_whitened_or_not(tmp_path, whiten):
+    run = classifier_run(model=changed(feature_map=LandmarkMap(Polynomial(2), 20, whiten=whiten, random_state=0)))
+    numbers, _ = written(tmp_path, run)
+    expected = predicted_error(run.model._lift.feature_map, run.model._lift.shape_rows(run.rows_sample))
+    assert numbers["kernel"]["measured"] == pytest.approx(expected, rel=1e-6)
+
+
+def test_errors_that_overflow_are_left_out_of_the_curve(tmp_path):
+    run = classifier_run(model=changed(alphas=[1e-4, 1e-2, 1.0]))
+    run.model.cv_results_["mean_error"][0] = np.inf
+    numbers, _ = written(tmp_path, run)
+    assert numbers["alphas"]["mean_error"][0] is None
+    assert numbers["alphas"]["chosen"] > 0
 
 
 def test_constant_columns_and_integers(tmp_path):

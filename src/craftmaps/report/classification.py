@@ -65,7 +65,7 @@ def _predict(model: CraftClassifier, X: Any) -> tuple[NDArray[np.int64], NDArray
         part = slice(start, start + rows)
         probabilities = model.predict_proba(X[part])
         best[part] = probabilities.argmax(axis=1)
-        confidence[part] = probabilities.max(axis=1)
+        confidence[part] = np.minimum(probabilities.max(axis=1), 1.0)  # rounding may carry it past 1
     return best, confidence
 
 

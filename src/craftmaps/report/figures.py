@@ -14,27 +14,29 @@ def alpha_curve(alphas: dict[str, Any], is_classifier: bool) -> Markup:
     unit, name = (100, "held-out error (%)") if is_classifier else (1, "held-out mean squared error")
     # A penalty of zero has no place on a logarithmic axis: it goes to the left of all others.
     zero = min((alpha for alpha in alphas["alpha"] if alpha > 0), default=1.0) / 10
+    columns = (alphas[name] for name in ("alpha", "mean_error", "std_error"))
+    # An error that is no finite number has no place either.
     rows = [
-        (alpha or zero, unit * mean, unit * (spread or 0.0))
-        for alpha, mean, spread in zip(alphas["alpha"], alphas["mean_error"], alphas["std_error"], strict=True)
+        (i, alpha or zero, unit * mean, unit * (spread or 0.0))
+        for i, (alpha, mean, spread) in enumerate(zip(*columns, strict=True))
         if mean is not None
     ]
-    means = [mean for _, mean, _ in rows]
+    means = [mean for _, _, mean, _ in rows]
     is_log = bool(means) and 0 < 10 * min(means) < max(means)
-    ends = means + [mean + spread for _, mean, spread in rows]
-    ends += [] if is_log else [max(mean - spread, 0.0) for _, mean, spread in rows]
-    x = Axis.around([alpha for alpha, _, _ in rows], "alpha, in units of trace(G) / E", is_log=True)
+    ends = means + [mean + spread for _, _, mean, spread in rows]
+    ends += [] if is_log else [max(mean - spread, 0.0) for _, _, mean, spread in rows]
+    x = Axis.around([alpha for _, alpha, _, _ in rows], "alpha, in units of trace(G) / E", is_log=True)
     plot = Plot(f"{name.capitalize()} against alpha.", x, Axis.around(ends, name, is_log=is_log))
-    plot.line([(alpha, mean) for alpha, mean, _ in rows])
-    chosen = alphas["chosen"]
-    for i, (alpha, mean, spread) in enumerate(rows):
+    plot.line([(alpha, mean) for _, alpha, mean, _ in rows])
+    for i, alpha, mean, spread in rows:
+        is_chosen, written = i == alphas["chosen"], number(alphas["alpha"][i])
         if spread:
             plot.whisker(alpha, mean - spread, mean + spread)
+        if is_chosen:
+            plot.rule(alpha)
+            plot.note(alpha, plot.y.high, f"chosen: {written}", dx=8, dy=12)
         shown = percent(mean / 100) if is_classifier else number(mean)
-        plot.dot(alpha, mean, f"alpha {number(alphas['alpha'][i])}: {shown}", radius=6 if i == chosen else 3.5)
-    if chosen < len(rows):
-        plot.rule(rows[chosen][0])
-        plot.note(rows[chosen][0], plot.y.high, f"chosen: {number(alphas['alpha'][chosen])}", dx=8, dy=12)
+        plot.dot(alpha, mean, f"alpha {written}: {shown}", radius=6 if is_chosen else 3.5)
     caption = (
         f"Mean over the folds of {count(alphas['rows'])} rows that were left out; bars are one standard deviation."
     )

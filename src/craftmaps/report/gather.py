@@ -19,7 +19,6 @@ from craftmaps.report.run import Run
 from craftmaps.report.wording import shortened
 
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba", "safetensors", "threadpoolctl")
-
 _LONGEST_KERNEL = 80
 
 

@@ -19,7 +19,11 @@ def render(numbers: dict[str, Any]) -> str:
     """Return the page for the numbers of a run."""
     sections = classifier_sections if numbers["task"] == "classification" else regressor_sections
     body = [
-        tag("header", tag("h1", f"craftmaps · {numbers['run']['data']}"), tag("p", _sentence(numbers), class_="lede")),
+        tag(
+            "header",
+            tag("h1", "craftmaps · ", labelled(numbers["run"]["data"])),
+            tag("p", _sentence(numbers), class_="lede"),
+        ),
         _error(numbers),
         _alpha(numbers),
         *(sections(numbers["test"]) if numbers["test"] else ()),
@@ -96,9 +100,7 @@ def _error(numbers: dict[str, Any]) -> Markup:
 def _fact(name: str, value: str, ends: str, told: str) -> Markup:
     """Return a number in large type, with what it is."""
     between = tag("div", f"95\N{NO-BREAK SPACE}% interval {ends}") if ends else None
-    return tag(
-        "div", tag("h3", name), tag("p", value, class_="big"), between, tag("div", told, class_="muted"), class_="fact"
-    )
+    return tag("div", tag("h3", name), tag("p", value, class_="big"), between, tag("div", told, class_="muted"))
 
 
 def _alpha(numbers: dict[str, Any]) -> Markup:
@@ -123,9 +125,10 @@ def _kernel(numbers: dict[str, Any]) -> Markup:
     kernel, weights = numbers["kernel"], figures.weight_histogram(numbers["weights"])
     if "skipped" in kernel:
         return section("Kernel", grid(weights, tag("p", kernel["skipped"])))
+    how = "root mean square over draws of the map" if kernel["is_random"] else "the same: landmarks are not drawn again"
     facts = [
         _fact("Measured error", percent(kernel["measured"]), "", f"of the map, on {count(kernel['rows'])} rows"),
-        _fact("Predicted error", percent(kernel["predicted"]), "", "root mean square over draws of the map"),
+        _fact("Predicted error", percent(kernel["predicted"]), "", how),
     ]
     told = "The relative error of inner products of features against the exact kernel, in the Frobenius norm."
     beside = tag("div", tag("p", told), tag("div", join(facts, "\n"), class_="facts"))

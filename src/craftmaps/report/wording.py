@@ -54,35 +54,37 @@ def interval(ends: Sequence[float] | None, write=percent) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Write a time.
+    """Write a time; its spaces do not break.
 
     Examples
     --------
-    >>> duration(0.0123), duration(75), duration(7261)
-    ('12 ms', '1 min 15 s', '2 h 1 min')
+    >>> [duration(seconds).split() for seconds in (0.0123, 75, 7261)]
+    [['12', 'ms'], ['1', 'min', '15', 's'], ['2', 'h', '1', 'min']]
     """
-    if seconds < 1:
-        return f"{1000 * seconds:.0f} ms" if seconds >= 0.001 else f"{number(1000 * seconds, 2)} ms"
-    if seconds < 60:
-        return f"{seconds:.1f} s"
     minutes, rest = divmod(round(seconds), 60)
-    if minutes < 60:
-        return f"{minutes} min {rest} s"
-    return f"{minutes // 60} h {minutes % 60} min"
+    if seconds < 1:
+        parts = [f"{1000 * seconds:.0f}" if seconds >= 0.001 else number(1000 * seconds, 2), "ms"]
+    elif seconds < 59.95:
+        parts = [f"{seconds:.1f}", "s"]
+    elif minutes < 60:
+        parts = [f"{minutes}", "min", f"{rest}", "s"]
+    else:
+        parts = [count(minutes // 60), "h", f"{minutes % 60}", "min"]
+    return _SPACE.join(parts)
 
 
 def memory(n_bytes: float) -> str:
-    """Write a size in memory.
+    """Write a size in memory; its space does not break.
 
     Examples
     --------
-    >>> memory(1_500_000_000), memory(12)
-    ('1.5 GB', '12 bytes')
+    >>> [memory(n_bytes).split() for n_bytes in (1_500_000_000, 12)]
+    [['1.5', 'GB'], ['12', 'bytes']]
     """
     for unit, name in ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
         if n_bytes >= unit:
-            return f"{n_bytes / unit:.{0 if n_bytes >= 100 * unit else 1}f} {name}"
-    return f"{n_bytes:.0f} bytes"
+            return f"{n_bytes / unit:.{0 if n_bytes >= 100 * unit else 1}f}{_SPACE}{name}"
+    return f"{n_bytes:.0f}{_SPACE}bytes"
 
 
 def shortened(text: str, most: int) -> str:
