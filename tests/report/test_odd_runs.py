@@ -172,7 +172,7 @@ def test_labels_that_the_model_has_not_seen_are_mistakes(tmp_path):
 
 @pytest.mark.parametrize(
     ("feature_map", "told"),
-    [(None, "no kernel is estimated"), (Nystroem(n_components=20), "Nystroem, is not of this library")],
+    [(None, "kernel none, the model is linear"), (Nystroem(n_components=20), "Nystroem, is not of this library")],
 )
 def test_maps_without_a_known_kernel_are_skipped_with_a_sentence(tmp_path, feature_map, told):
     numbers, page = written(tmp_path, classifier_run(model=changed(feature_map=feature_map)))

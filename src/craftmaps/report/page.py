@@ -157,7 +157,8 @@ def _choices(numbers: dict[str, Any]) -> Markup:
     if choices is None:
         return section("Choices", tag("p", "The model came from a file, which does not say what it was chosen from."))
     pairs = {
-        "kernel": choices["kernel"],
+        # A linear model compares kernels as any other, to choose the metric with, and then uses none.
+        "kernel": choices["kernel"] if numbers["run"]["map"] else "none, the model is linear",
         "metric": choices["metric"] or "rows as they are",
         "length of rows": "unit length" if choices["normalize"] else "one common scale",
     }
