@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from craftmaps.holdout import Holdout
-from craftmaps.normal_equations import NormalEquations
+from craftmaps.normal_equations import NormalEquations, RidgePath
 
 DEFAULT_ALPHAS = tuple(10.0 ** np.arange(-8, 2))
+_FEWEST_ROWS = 500  # for a standard error to be worth something
 
 
 class AlphaChoice(NamedTuple):
@@ -43,8 +44,12 @@ def choose_alpha(
     error: Callable[[NDArray, NDArray], NDArray[np.float64]],
     alphas: Sequence[float],
     fit_intercept: bool,
+    penalty: NDArray[np.float64] | None = None,
 ) -> AlphaChoice:
-    """Score every alpha on every fold and return the best one.
+    """Score alphas on every fold and return the best one.
+
+    An alpha that on the folds so far is worse than another by more than five standard errors
+    of the difference is not tried on the folds that are left: it cannot win any more.
 
     Parameters
     ----------
@@ -56,25 +61,46 @@ def choose_alpha(
         In units of `statistic.scale()`. Of equally good ones the largest is taken.
     """
     alphas = sorted(alphas)
-    errors = np.zeros((len(alphas), len(folds)))
+    errors = np.full((len(alphas), len(folds)), np.nan)
+    live = np.arange(len(alphas))
+    row_errors: list[list[NDArray]] = [[] for _ in alphas]
     outputs: list[list[NDArray]] = [[] for _ in alphas]
+    weights = np.concatenate([weight for _, _, weight in folds])
     for i, (X, y, weight) in enumerate(folds):
         Z = features(X)
         rest = statistic.without(Z, targets(y), weight)
         unit = rest.scale(fit_intercept) or 1.0
-        for j, alpha in enumerate(alphas):
-            solution = rest.solve(alpha * unit, fit_intercept=fit_intercept)
+        path = RidgePath(rest, fit_intercept, penalty=penalty, quick=True)
+        del rest
+        for j in live:
+            solution = path.solve(alphas[j] * unit)
             outputs[j].append(Z @ solution.coef.T.astype(Z.dtype) + solution.intercept)
-            errors[j, i] = np.average(error(outputs[j][-1], y), weights=weight)
-    means = np.average(errors, axis=1, weights=[weight.sum() for _, _, weight in folds])
-    best = len(alphas) - 1 - int(np.argmin(means[::-1]))
+            row_errors[j].append(error(outputs[j][-1], y))
+            errors[j, i] = np.average(row_errors[j][-1], weights=weight)
+        live = _in_the_race(live, [np.concatenate(row_errors[j]) for j in live], weights)
+    fold_weights = np.array([weight.sum() for _, _, weight in folds])
+    means = np.array([np.average(row[~np.isnan(row)], weights=fold_weights[~np.isnan(row)]) for row in errors])
+    best = live[len(live) - 1 - int(np.argmin(means[live][::-1]))]
     results = {
         "alpha": np.array(alphas),
         "mean_error": means,
-        "std_error": errors.std(axis=1),
+        "std_error": np.nanstd(errors, axis=1),
         "fold_errors": errors,
-        "n_rows": sum(y.shape[0] for _, y, _ in folds),
+        "n_rows": weights.size,
     }
     labels = np.concatenate([y for _, y, _ in folds])
-    weights = np.concatenate([weight for _, _, weight in folds])
     return AlphaChoice(alphas[best], results, np.concatenate(outputs[best]).astype(np.float64), labels, weights)
+
+
+def _in_the_race(
+    live: NDArray[np.int64], row_errors: list[NDArray[np.float64]], weights: NDArray[np.float64]
+) -> NDArray[np.int64]:
+    """Return the alphas that the rows scored so far do not rule out."""
+    if row_errors[0].size < _FEWEST_ROWS:
+        return live
+    weights = weights[: row_errors[0].size] / weights[: row_errors[0].size].sum()
+    means = np.array([weights @ errors for errors in row_errors])
+    best = row_errors[int(means.argmin())]
+    # Weighted standard error of the mean of paired differences.
+    spreads = np.array([np.sqrt(weights**2 @ (e - best - weights @ (e - best)) ** 2) for e in row_errors])
+    return live[means - means.min() <= 5 * spreads]

@@ -30,7 +30,7 @@ def write(path: str | os.PathLike, learner: Any, position: int) -> None:
         "n_rows": int(learner.n_rows_seen_),
         "targets": learner._targets_to_plain(),
         "lift": None if learner._lift is None else lift_to_plain(learner._lift),
-        "statistic": None if statistic is None else dict(vars(statistic)),
+        "statistic": None if statistic is None else statistic.to_plain(),
         "holdout": _holdout_to_plain(learner),
         "waiting": {
             str(i): {"X": _rows_to_plain(X), "y": learner._labels_to_plain(y), "weight": weight}
@@ -58,9 +58,7 @@ def read(path: str | os.PathLike, learner: Any) -> int:
     if header["lift"] is not None:
         learner._take_lift(lift_from_plain(header["lift"]))
     if header["statistic"] is not None:
-        learner._statistic = NormalEquations.__new__(NormalEquations)
-        vars(learner._statistic).update(header["statistic"])
-        learner._statistic.gram = np.asfortranarray(learner._statistic.gram)
+        learner._statistic = NormalEquations.from_plain(header["statistic"])
     learner._holdout = _holdout_from_plain(header["holdout"], learner)
     for _, block in sorted(header["waiting"].items(), key=lambda item: int(item[0])):
         X, y = _rows_from_plain(block["X"]), learner._labels_from_plain(block["y"])

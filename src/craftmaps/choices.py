@@ -1,7 +1,8 @@
 """Automatic choices: how to treat rows and which kernel, by held-out error on some rows.
 
-Candidates are compared at a small width. First the treatment of rows is chosen with one
-kernel, then the degree of the kernel with that treatment.
+All treatments are compared on few rows at a small width; the best few, and then kernels of other
+degrees and fewer axes, on more rows. Whatever looks at rows or labels does so on one half of
+them and is scored on the other.
 """
 
 from collections.abc import Callable
@@ -10,38 +11,25 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
-from sklearn.base import clone
-from sklearn.preprocessing import StandardScaler
-from sklearn.utils.extmath import row_norms
 
-from craftmaps.craft import CraftMap
 from craftmaps.kernels import DotProductKernel, Polynomial
-from craftmaps.lift import Lift
-from craftmaps.metric import CovarianceMetric
 from craftmaps.normal_equations import NormalEquations
 from craftmaps.sampling import bottom_rows
+from craftmaps.treatments import WIDEST, Treatment
 
 _FIRST_DEGREE = 3
-_DEGREES = (2, 4, 5, 7, 9)
+_LOWER_DEGREE = 2
+_HIGHER_DEGREES = (4, 5, 7, 9)
 _ALPHAS = (1e-6, 1e-4, 1e-2)
-_WIDTH = 1024
+_FIRST_WIDTH = 512
+_WIDTH, _GREAT_WIDTH = 1024, 2048  # what suits a small width does not always suit a great one
+_FIRST_ROWS = 3072
 _MOST_ROWS = 8192
 _FEWEST_ROWS = 40
-_WIDEST_COVARIANCE = 2048
+_FINALISTS = 2
+_FEWEST_AXES = 16
 
-
-class Treatment(NamedTuple):
-    """How rows are shaped: a metric (None, a name or a transformer) and whether to unit length."""
-
-    metric: Any
-    normalize: bool
-
-    def lift(self, X: Any, obey: bool = False) -> Lift:
-        """Fit the treatment on rows; what the user gave is obeyed, else rows get one common scale."""
-        metric = fitted_metric(self.metric, X)
-        if self.normalize:
-            return Lift(metric, None)
-        return Lift(metric, 1.0 if obey else _common_scale(Lift(metric, 1.0).shape_rows(X)))
+Names = tuple[str | None, ...]
 
 
 class Choices(NamedTuple):
@@ -52,119 +40,144 @@ class Choices(NamedTuple):
     errors: dict[str, float]
 
 
+class Task(NamedTuple):
+    """What is to be learned: how to map, what to aim for and how to score.
+
+    `make_map(kernel, width)` gives a feature map or None, `targets(y)` what outputs should be and
+    `errors(outputs, y)` the errors of rows.
+    """
+
+    make_map: Callable[[DotProductKernel, int], Any]
+    targets: Callable[[NDArray], NDArray]
+    errors: Callable[[NDArray, NDArray], NDArray]
+    n_components: int
+
+
 def is_auto(value: Any) -> bool:
     """Tell whether a parameter is left to the library."""
     return isinstance(value, str) and value == "auto"
 
 
-def choose(
-    X: Any,
-    y: NDArray,
-    kernel: Any,
-    metric: Any,
-    normalize: Any,
-    n_components: int,
-    seed: int,
-    errors_of: Callable[[NDArray, NDArray], NDArray],
-    targets_of: Callable[[NDArray], NDArray],
-) -> Choices:
-    """Choose whatever of kernel, metric and normalize is "auto".
-
-    `errors_of(outputs, y)` gives the errors of rows, and `targets_of(y)` what outputs should be.
-    """
-    lengths = (True, False) if is_auto(normalize) else (normalize,)
+def choose(X: Any, y: NDArray, kernel: Any, metric: Any, normalize: Any, task: Task, seed: int) -> Choices:
+    """Choose whatever of kernel, metric and normalize is "auto"."""
+    lengths = (True, False) if is_auto(normalize) else (bool(normalize),)
     candidates = [Treatment(m, n) for m in _metrics(X, metric) for n in lengths]
-    kernels = [Polynomial(_FIRST_DEGREE)] if isinstance(kernel, str) else [kernel]
+    first_kernel = Polynomial(_FIRST_DEGREE) if isinstance(kernel, str) else kernel
     if X.shape[0] < _FEWEST_ROWS:
         # Too few rows to tell: columns of unlike units are the commonest trap.
         usual = Treatment("standard", False) if is_auto(metric) and is_auto(normalize) else candidates[-1]
-        return Choices(usual, kernels[0], {})
+        return Choices(usual, first_kernel, {})
     rows = bottom_rows(X, _MOST_ROWS, seed)
     X, y = X[rows], y[rows]
-    trial = _Trial(X, y, min(n_components, _WIDTH), seed, errors_of, targets_of)
-    errors = {}
-    best, lowest = candidates[0], np.inf
+    if len(candidates) > 1:
+        small = _Trial(X[:_FIRST_ROWS], y[:_FIRST_ROWS], _FIRST_WIDTH, task)
+        first = {treatment: small.error(treatment, first_kernel) for treatment in candidates}
+        candidates = sorted(candidates, key=first.__getitem__)
+        if is_auto(metric) and _has_axes(X):
+            candidates = [*candidates[:_FINALISTS], _gradient(first)]
+    width = _GREAT_WIDTH if task.n_components >= _GREAT_WIDTH else _WIDTH
+    final = _Final(_Trial(X, y, width, task), candidates[0], first_kernel)
     for treatment in candidates:
-        value = trial.error(treatment, kernels[0]) if len(candidates) > 1 else 0.0
-        errors[_describe(treatment, kernels[0])] = value
-        if value < lowest:
-            best, lowest = treatment, value
-    best_kernel = kernels[0]
+        final.try_out(treatment, first_kernel)
     if isinstance(kernel, str):
-        if len(candidates) == 1:
-            lowest = errors[_describe(best, best_kernel)] = trial.error(best, best_kernel)
-        for degree in _DEGREES:
-            value = errors[_describe(best, Polynomial(degree))] = trial.error(best, Polynomial(degree))
-            if value < lowest:
-                best_kernel, lowest = Polynomial(degree), value
-            elif degree > _FIRST_DEGREE:
-                break  # errors fall with the degree and then rise
-    return Choices(best, best_kernel, errors)
+        final.try_degrees()
+    if is_auto(metric):
+        final.try_fewer_axes()
+    return Choices(final.treatment, final.kernel, final.errors)
 
 
 class _Trial:
     """Two halves of some rows; each is scored by a fit on the other."""
 
-    def __init__(self, X: Any, y: NDArray, width: int, seed: int, errors_of: Callable, targets_of: Callable):
-        self.X, self.y, self.width, self.seed = X, y, width, seed
-        self.errors_of, self.targets_of = errors_of, targets_of
-        self._last: tuple[Any, Any] = (None, None)
+    def __init__(self, X: Any, y: NDArray, width: int, task: Task):
+        self.X, self.y, self.task = X, y, task
+        self.targets = task.targets(y)
+        self.width = min(task.n_components, width)
+        self._fitted: tuple[Any, Any] = (None, None)
+        self._shaped: tuple[Any, Any] = (None, None)
         # Rows come in the order of their hashes, so odd and even ones are random halves.
-        self.halves = [np.arange(start, X.shape[0], 2) for start in (0, 1)]
+        halves = [np.arange(start, X.shape[0], 2) for start in (0, 1)]
+        self.splits = (halves, halves[::-1])
 
-    def _shaped(self, treatment: Treatment) -> Any:
-        """Return the rows as a treatment shapes them; the last one is kept for the next kernel."""
-        if self._last[0] != treatment:
-            self._last = (treatment, treatment.lift(self.X).shape_rows(self.X))
-        return self._last[1]
+    def shaped(self, treatment: Treatment) -> list[Any]:
+        """Return the rows as a treatment shapes them in each split.
+
+        The last metrics and rows are kept: the next trial may have only other axes or another kernel.
+        """
+        whole = treatment._replace(n_axes=None)
+        if self._fitted[0] != whole:
+            self._fitted = (whole, [whole.fitted(self.X[train], self.targets[train]) for train, _ in self.splits])
+        if self._shaped[0] != treatment:
+            pairs = zip(self._fitted[1], self.splits, strict=True)
+            lifts = [treatment.lift_with(metric, self.X[train]) for metric, (train, _) in pairs]
+            self._shaped = (treatment, [lift.shape_rows(self.X) for lift in lifts])
+        return self._shaped[1]
 
     def error(self, treatment: Treatment, kernel: DotProductKernel) -> float:
         """Return the mean held-out error at the best of a few alphas."""
-        rows = self._shaped(treatment)
-        Z = CraftMap(clone(kernel), self.width, random_state=self.seed).fit_transform(rows)
-        Y = self.targets_of(self.y)
         errors = np.zeros(len(_ALPHAS))
-        for train, test in (self.halves, self.halves[::-1]):
-            statistic = NormalEquations.of(Z[train], Y[train])
+        for rows, (train, test) in zip(self.shaped(treatment), self.splits, strict=True):
+            feature_map = self.task.make_map(kernel, self.width)
+            Z = rows if feature_map is None else feature_map.fit(rows[train]).transform(rows)
+            Z = Z.toarray() if issparse(Z) else Z
+            statistic = NormalEquations.of(Z[train], self.targets[train])
             for i, alpha in enumerate(_ALPHAS):
                 solution = statistic.solve(alpha * (statistic.scale() or 1.0))
-                outputs = Z[test] @ solution.coef.T + solution.intercept
-                errors[i] += np.mean(self.errors_of(outputs, self.y[test])) / 2
+                outputs = Z[test] @ solution.coef.T.astype(Z.dtype) + solution.intercept
+                errors[i] += np.mean(self.task.errors(outputs, self.y[test])) / 2
         return float(errors.min())
 
 
-def fitted_metric(metric: Any, X: Any) -> Any:
-    """Return the metric that a name or a transformer stands for, fitted on rows."""
-    if metric is None:
-        return None
-    if not isinstance(metric, str):
-        return clone(metric).fit(X)
-    if metric == "standard":
-        return StandardScaler(with_mean=not issparse(X)).fit(X)
-    power = float(metric.split()[1]) if " " in metric else 1.0
-    fitted = CovarianceMetric(power, normalize=False).fit(X)
-    # As many axes as carry the shaped rows, rounded up to what a Hadamard block holds anyway.
-    energy = np.cumsum(fitted.eigenvalues_ ** (1 + power))
-    needed = int(np.searchsorted(energy, 0.9995 * energy[-1])) + 1
-    return fitted.truncated(min(1 << (needed - 1).bit_length(), X.shape[1]))
+class _Final:
+    """The best treatment and kernel so far, and all that were tried."""
+
+    def __init__(self, trial: _Trial, treatment: Treatment, kernel: DotProductKernel):
+        self.trial, self.treatment, self.kernel = trial, treatment, kernel
+        self.errors: dict[str, float] = {}
+        self.lowest = np.inf
+
+    def try_out(self, treatment: Treatment, kernel: DotProductKernel) -> bool:
+        """Score a pair; tell whether it is the best so far."""
+        error = self.trial.error(treatment, kernel)
+        self.errors[f"{treatment}, {kernel!r}"] = error
+        better = error < self.lowest
+        if better:
+            self.treatment, self.kernel, self.lowest = treatment, kernel, error
+        return better
+
+    def try_degrees(self) -> None:
+        """Try kernels of other degrees: errors fall with the degree and then rise."""
+        higher = self.try_out(self.treatment, Polynomial(_HIGHER_DEGREES[0]))
+        for degree in _HIGHER_DEGREES[1:] if higher else (_LOWER_DEGREE,):
+            if not self.try_out(self.treatment, Polynomial(degree)):
+                break
+
+    def try_fewer_axes(self) -> None:
+        """Try half of the axes, and half of these, if the metric has axes."""
+        if not str(self.treatment.metric).startswith(("covariance", "gradient")):
+            return
+        n_axes = self.trial.shaped(self.treatment)[0].shape[1]
+        while n_axes >= 2 * _FEWEST_AXES:
+            n_axes = 1 << ((n_axes - 1).bit_length() - 1)
+            if not self.try_out(self.treatment._replace(n_axes=n_axes), self.kernel):
+                break
 
 
-def _metrics(X: Any, metric: Any) -> list[Any]:
-    """Return the metrics to compare."""
+def _metrics(X: Any, metric: Any) -> Names:
+    """Return the metrics to compare at first."""
     if not is_auto(metric):
-        return [metric]
-    if issparse(X) or X.shape[1] > _WIDEST_COVARIANCE:
-        return [None, "standard"]
-    return [None, "standard", "covariance 0.5", "covariance 1"]
+        return (metric,)
+    return (None, "standard", "covariance 0.5", "covariance 1") if _has_axes(X) else (None, "standard")
 
 
-def _common_scale(rows: Any) -> float:
-    """Return the factor that brings the mean squared length of rows to 1."""
-    mean = float(np.mean(row_norms(rows, squared=True), dtype=np.float64))
-    return 1 / np.sqrt(mean) if mean > 0 else 1.0
+def _gradient(first: dict[Treatment, float]) -> Treatment:
+    """Return the gradient metric of rows as they are or standardised, whichever did better before."""
+    plain = {treatment: error for treatment, error in first.items() if treatment.metric in (None, "standard")}
+    best = min(plain, key=plain.__getitem__)
+    words = " standard" if best.metric else ""
+    return Treatment(f"gradient 1{words}", best.normalize)
 
 
-def _describe(treatment: Treatment, kernel: DotProductKernel) -> str:
-    """Name a candidate."""
-    length = "unit length" if treatment.normalize else "common scale"
-    return f"{treatment.metric or 'rows as they are'}, {length}, {kernel!r}"
+def _has_axes(X: Any) -> bool:
+    """Tell whether axes of the rows can be found in reasonable time."""
+    return not issparse(X) and X.shape[1] <= WIDEST

@@ -1,4 +1,4 @@
-"""The covariance metric: spend random features on the directions that carry the data."""
+"""Metrics: spend random features on the directions that carry the data."""
 
 from collections.abc import Iterator
 from numbers import Integral, Real
@@ -20,7 +20,34 @@ _BLOCK_BYTES = 2**24
 _WIDEST = 2**15
 
 
-class CovarianceMetric(FeatureMap):
+class LinearMetric(FeatureMap):
+    """Rows are centred and multiplied with scaled axes, and then perhaps brought to unit length."""
+
+    mean_: NDArray[np.float64]
+    components_: NDArray[np.float64]
+    normalize: bool
+
+    def _transform_rows(self, X: Any) -> NDArray[np.floating]:
+        """Map rows that are known to be good, a block at a time."""
+        out = np.empty((X.shape[0], self._n_features_out), X.dtype)
+        axes, mean = self.components_.T.astype(X.dtype), self.mean_.astype(X.dtype)
+        start = 0
+        with blas_threads():
+            for rows in _dense_blocks(X):
+                # Centring comes first: afterwards it would cancel digits of large means.
+                Z = np.matmul(rows - mean, axes, out=out[start : start + rows.shape[0]])
+                start += rows.shape[0]
+                if self.normalize:
+                    lengths = np.sqrt(row_norms(Z.astype(np.float64), squared=True)).astype(Z.dtype)
+                    Z /= np.where(lengths > 0, lengths, 1)[:, None]
+        return out
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.components_.shape[0]
+
+
+class CovarianceMetric(LinearMetric):
     r"""Rotate rows into the principal axes and shrink the axes of small variance.
 
     With the eigenvalues :math:`w_1 \ge w_2 \ge \dots` of the covariance of the training rows,
@@ -112,21 +139,6 @@ class CovarianceMetric(FeatureMap):
         self._settle()
         return self
 
-    def _transform_rows(self, X: Any) -> NDArray[np.floating]:
-        """Map rows that are known to be good, a block at a time."""
-        out = np.empty((X.shape[0], self._n_features_out), X.dtype)
-        axes, mean = self.components_.T.astype(X.dtype), self.mean_.astype(X.dtype)
-        start = 0
-        with blas_threads():
-            for rows in _dense_blocks(X):
-                # Centring comes first: afterwards it would cancel digits of large means.
-                Z = np.matmul(rows - mean, axes, out=out[start : start + rows.shape[0]])
-                start += rows.shape[0]
-                if self.normalize:
-                    lengths = np.sqrt(row_norms(Z.astype(np.float64), squared=True)).astype(Z.dtype)
-                    Z /= np.where(lengths > 0, lengths, 1)[:, None]
-        return out
-
     def _check_parameters(self, width: int) -> None:
         """Refuse parameters that cannot work."""
         check_scalar(self.power, "power", Real)
@@ -160,9 +172,7 @@ class CovarianceMetric(FeatureMap):
         n_axes = width if self.n_components is None else int(self.n_components)
         values, vectors = linalg.eigh(second, subset_by_index=(width - n_axes, width - 1))
         values, vectors = np.maximum(values[::-1], 0.0), vectors[:, ::-1].T
-        # Eigenvectors have no sign of their own: make the largest entry positive.
-        largest = np.abs(vectors).argmax(axis=1)
-        vectors = vectors * np.where(vectors[np.arange(n_axes), largest] < 0, -1.0, 1.0)[:, None]
+        vectors = with_signs(vectors)
         self.eigenvalues_ = values
         self.components_ = vectors * self._axis_scales(values)[:, None]
 
@@ -174,9 +184,11 @@ class CovarianceMetric(FeatureMap):
             scales[live] = (values[live] / values[0]) ** (float(self.power) / 2)
         return scales if self.power != 0 else np.ones_like(values)
 
-    @property
-    def _n_features_out(self) -> int:
-        return self.components_.shape[0]
+
+def with_signs(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return eigenvectors, one a row, with their largest entry positive: they have no sign of their own."""
+    largest = np.abs(vectors).argmax(axis=1)
+    return vectors * np.where(vectors[np.arange(len(vectors)), largest] < 0, -1.0, 1.0)[:, None]
 
 
 def _dense_blocks(X: Any) -> Iterator[NDArray[np.floating]]:

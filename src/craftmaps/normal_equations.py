@@ -4,16 +4,16 @@ One block of rows becomes a Gram matrix and a few sums; blocks combine with `+`;
 In memory, out of core and on a cluster differ only in who calls `+`.
 """
 
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import linalg
-from scipy.linalg import blas
 
-from craftmaps.parallel import blas_threads, for_row_blocks
+from craftmaps.gram import PackedGram, SquareGram, gram_from_plain
+from craftmaps.parallel import blas_threads
 
 _SHIFTS = (0.0, 0.01, 0.1, 1.0, 10.0, 1000.0)  # in units of the rounding errors of the Gram matrix
+_SUM_ROWS = 256
 
 
 class Solution(NamedTuple):
@@ -31,7 +31,13 @@ class NormalEquations:
     rows together would give, so `+` is associative and commutative up to rounding.
 
     Products of float32 features are formed in float32, a block of rows at a time, and added up in
-    float64. Only the lower triangle of the Gram matrix is kept up to date.
+    float64. Where a float64 square does not fit, `packed` keeps one triangle in float32 instead:
+    a quarter of the memory, for larger rounding errors.
+
+    Parameters
+    ----------
+    n_features, n_targets : int
+    packed : bool, default=False
 
     Examples
     --------
@@ -44,32 +50,42 @@ class NormalEquations:
     (array([[2.]]), array([1.]))
     """
 
-    def __init__(self, n_features: int, n_targets: int):
+    def __init__(self, n_features: int, n_targets: int, packed: bool = False):
         self.n_rows = 0
         self.weight = 0.0
-        self.rounding = 0.0  # of the products: that of the least precise features
-        self.gram = np.zeros((n_features, n_features), order="F")
+        self.rounding = float(np.finfo(np.float32).eps) if packed else 0.0  # that of the least precise products
+        self._gram: SquareGram | PackedGram = PackedGram(n_features) if packed else SquareGram(n_features)
         self.cross = np.zeros((n_features, n_targets))
         self.feature_sums = np.zeros(n_features)
         self.target_sums = np.zeros(n_targets)
         self.target_squares = np.zeros(n_targets)
 
     @classmethod
-    def of(cls, Z: ArrayLike, Y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def of(cls, Z: ArrayLike, Y: ArrayLike, sample_weight: ArrayLike | None = None, packed: bool = False) -> Self:
         """Return the statistic of some rows: features Z, targets Y and perhaps weights."""
         Z, Y = np.asarray(Z), np.asarray(Y)
         Y = Y[:, None] if Y.ndim == 1 else Y
         if Z.ndim != 2 or Y.ndim != 2 or Z.shape[0] != Y.shape[0]:
             raise ValueError(f"Z and Y must be matrices with equally many rows, got shapes {Z.shape} and {Y.shape}.")
-        statistic = cls(Z.shape[1], Y.shape[1])
+        statistic = cls(Z.shape[1], Y.shape[1], packed)
         statistic.add(Z, Y, sample_weight)
         return statistic
+
+    @property
+    def gram(self) -> NDArray[np.float64]:
+        """The Gram matrix; only its lower triangle has a meaning."""
+        return self._gram.square()
+
+    @property
+    def packed(self) -> bool:
+        """Whether one triangle is kept in float32."""
+        return isinstance(self._gram, PackedGram)
 
     def add(self, Z: NDArray, Y: NDArray, sample_weight: ArrayLike | None = None, sign: float = 1.0) -> None:
         """Add rows in place; with sign=-1 take them away again."""
         if Z.dtype not in (np.float32, np.float64):
             Z = Z.astype(np.float64)
-        if Z.shape[1:] != self.gram.shape[:1] or Y.shape != (Z.shape[0], self.cross.shape[1]):
+        if Z.shape[1:] != self.cross.shape[:1] or Y.shape != (Z.shape[0], self.cross.shape[1]):
             n_features, n_targets = self.cross.shape
             raise ValueError(
                 f"Rows must have {n_features} features and {n_targets} targets, got shapes {Z.shape} and {Y.shape}."
@@ -77,28 +93,22 @@ class NormalEquations:
         w = np.ones(Z.shape[0]) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
         if w.shape != (Z.shape[0],) or not np.isfinite(w).all() or (w < 0).any():
             raise ValueError(f"sample_weight must be {Z.shape[0]} finite numbers, none negative, got shape {w.shape}.")
-        weighted = Z if sample_weight is None else Z * w[:, None].astype(Z.dtype)
-        rooted = Z if sample_weight is None else Z * np.sqrt(w)[:, None].astype(Z.dtype)
+        if not Z.shape[0]:
+            return
         Y64 = np.asarray(Y, dtype=np.float64)
         self.rounding = max(self.rounding, float(np.finfo(Z.dtype).eps))
         self.n_rows += int(sign) * Z.shape[0]
         self.weight += sign * float(w.sum())
-        self.feature_sums += sign * weighted.sum(axis=0, dtype=np.float64)
         self.target_sums += sign * (w @ Y64)
         self.target_squares += sign * (w @ Y64**2)
         with blas_threads():
-            self.cross += sign * (weighted.T.astype(np.float64) @ Y64)  # targets may be far from zero
-            self._add_products(rooted, sign)
-
-    def _add_products(self, Z: NDArray, sign: float) -> None:
-        """Add the products of features to the lower triangle of the Gram matrix."""
-        Z = np.ascontiguousarray(Z)
-        if Z.dtype == np.float64:
-            # Z.T is in Fortran order, so BLAS adds into the matrix without any copy.
-            self.gram = blas.dsyrk(sign, Z.T, beta=1.0, c=self.gram, lower=1, overwrite_c=1)
-            return
-        block = blas.ssyrk(sign, Z.T, lower=1)
-        _add_lower(self.gram, block)
+            sums = _weighted_sums(Z, w)
+            self.feature_sums += sign * sums
+            # Targets may be far from zero, and then centred ones keep their digits in float32 products.
+            centre = (w @ Y64) / w.sum() if w.any() else np.zeros(Y64.shape[1])
+            centred = (w[:, None] * (Y64 - centre)).astype(Z.dtype)
+            self.cross += sign * (Z.T @ centred + np.outer(sums, centre))
+            self._gram.add(Z if sample_weight is None else Z * np.sqrt(w)[:, None].astype(Z.dtype), sign)
 
     def __add__(self, other: "NormalEquations") -> "NormalEquations":
         if not isinstance(other, NormalEquations):
@@ -108,17 +118,25 @@ class NormalEquations:
                 "Statistics must be of equally many features and targets to be added, "
                 f"got {self.cross.shape} and {other.cross.shape}."
             )
-        total = NormalEquations.__new__(NormalEquations)
-        for name in vars(self):
+        if self.packed != other.packed:
+            raise ValueError("Statistics must both be packed, or neither, to be added.")
+        total = self.copy()
+        total._gram += other._gram  # type: ignore[operator]
+        for name in ("n_rows", "weight", "cross", "feature_sums", "target_sums", "target_squares"):
             setattr(total, name, getattr(self, name) + getattr(other, name))
         total.rounding = max(self.rounding, other.rounding)
         return total
 
+    def copy(self) -> "NormalEquations":
+        """Return a copy."""
+        other = NormalEquations.__new__(NormalEquations)
+        for name, value in vars(self).items():
+            setattr(other, name, value.copy() if hasattr(value, "copy") else value)
+        return other
+
     def without(self, Z: NDArray, Y: NDArray, sample_weight: ArrayLike | None = None) -> "NormalEquations":
         """Return the statistic without some of its rows."""
-        rest = NormalEquations.__new__(NormalEquations)
-        for name, value in vars(self).items():
-            setattr(rest, name, value.copy(order="F") if isinstance(value, np.ndarray) else value)
+        rest = self.copy()
         rest.add(Z, Y, sample_weight, sign=-1.0)
         return rest
 
@@ -126,7 +144,7 @@ class NormalEquations:
         """Return the statistic with its targets at other positions among n_targets, the others zero."""
         moved = NormalEquations.__new__(NormalEquations)
         vars(moved).update(vars(self))
-        moved.cross = np.zeros((self.gram.shape[0], n_targets))
+        moved.cross = np.zeros((self.cross.shape[0], n_targets))
         moved.cross[:, positions] = self.cross
         moved.target_sums, moved.target_squares = np.zeros((2, n_targets))
         moved.target_sums[positions] = self.target_sums
@@ -154,61 +172,115 @@ class NormalEquations:
         penalty : ndarray of shape (n_features, n_features), optional
             Used instead of the identity.
         """
-        if not alpha >= 0 or not np.isfinite(alpha):
-            raise ValueError(f"alpha must be a finite number of at least 0, got {alpha}.")
-        right, mean, target_mean = self._centred_targets(fit_intercept)
-        if not (np.isfinite(right).all() and np.isfinite(mean).all()):
-            raise ValueError("Features and targets must be finite to be solved for.")
-        if targets is not None:
-            right, target_mean = right @ targets, target_mean @ targets
-        for shift in _SHIFTS:
-            system = self._centred_gram(fit_intercept)
-            # Rounding can leave a matrix that is not positive definite. What the data does not
-            # determine is then settled by a shift of the size of the rounding errors.
-            diagonal = np.diag_indices_from(system)
-            system[diagonal] += shift * self.rounding * (float(np.sum(self.gram.diagonal())) or 1.0)
-            if penalty is None:
-                system[diagonal] += alpha
-            else:
-                system += alpha * penalty
-            with blas_threads():
-                try:
-                    factor = linalg.cho_factor(system, lower=True, overwrite_a=True, check_finite=False)
-                except linalg.LinAlgError:
-                    continue
-                coefficients = linalg.cho_solve(factor, right, check_finite=False)
-            return Solution(coefficients.T, target_mean - mean @ coefficients)
-        raise ValueError("The features are not finite, or too ill-conditioned to be solved for.")
+        return RidgePath(self, fit_intercept, targets, penalty).solve(alpha)
 
     def scale(self, fit_intercept: bool = True) -> float:
         """Return trace(G) / E of the centred Gram matrix, the natural unit of alpha."""
-        diagonal = self.gram.diagonal().copy()
-        if fit_intercept and self.weight > 0:
-            diagonal -= self.feature_sums**2 / self.weight
+        whole = self._gram.diagonal()
+        centred = whole - self.feature_sums**2 / self.weight if fit_intercept and self.weight > 0 else whole
         # Features that do not vary leave nothing but rounding errors.
-        mean, nothing = float(diagonal.mean()), 16 * self.rounding * float(self.gram.diagonal().mean())
+        mean, nothing = float(centred.mean()), 16 * self.rounding * float(whole.mean())
         return mean if mean > nothing else 0.0
 
-    def _centred_gram(self, fit_intercept: bool) -> NDArray[np.float64]:
-        """Return a copy of the lower triangle of the Gram matrix, centred."""
-        gram = self.gram.copy(order="F")
-        if fit_intercept and self.weight > 0:
-            gram = blas.dsyr(-1 / self.weight, self.feature_sums, lower=1, a=gram, overwrite_a=1)
-        return gram
+    def release(self) -> None:
+        """Give back memory that is only kept to add rows quickly."""
+        self._gram.release()
 
-    def _centred_targets(self, fit_intercept: bool) -> tuple[NDArray, NDArray, NDArray]:
-        """Return a copy of the right-hand sides, centred, and the means of features and targets."""
-        if not fit_intercept or self.weight <= 0:
-            return self.cross.copy(), np.zeros(self.gram.shape[0]), np.zeros(self.cross.shape[1])
-        mean, target_mean = self.feature_sums / self.weight, self.target_sums / self.weight
-        return self.cross - np.outer(self.feature_sums, target_mean), mean, target_mean
+    def to_plain(self) -> dict[str, Any]:
+        """Return the numbers and arrays that make the statistic again."""
+        plain = {name: value for name, value in vars(self).items() if name != "_gram"}
+        return plain | {"gram": self._gram.to_plain()}
+
+    @classmethod
+    def from_plain(cls, plain: dict[str, Any]) -> Self:
+        """Make a statistic again from its numbers and arrays."""
+        statistic = cls.__new__(cls)
+        vars(statistic).update({name: value for name, value in plain.items() if name != "gram"})
+        statistic._gram = gram_from_plain(plain["gram"], statistic.cross.shape[0])
+        return statistic
 
 
-def _add_lower(total: NDArray[np.float64], block: NDArray[np.float32]) -> None:
-    """Add the lower triangle of a block, on all threads."""
-    from craftmaps._loops.triangle import add_lower
+class RidgePath:
+    """Ridge solutions of one statistic for one alpha after another.
 
-    def columns(first: int, last: int) -> None:
-        add_lower(total, block, first, last)
+    With `quick`, factors are float32 where the statistic is of float32 features: twice as fast.
+    The first solutions are refined against the float64 matrix, which tells whether that is precise
+    enough; where it is not, the factor is float64. What holds for an alpha holds for larger ones,
+    so alphas should come in ascending order.
+    """
 
-    for_row_blocks(columns, total.shape[0], 256)
+    def __init__(
+        self,
+        statistic: NormalEquations,
+        fit_intercept: bool = True,
+        targets: NDArray[np.float64] | None = None,
+        penalty: NDArray[np.float64] | None = None,
+        quick: bool = False,
+    ):
+        self._right, self._mean, self._target_mean = statistic.cross, 0 * statistic.feature_sums, 0.0
+        self._penalty = penalty
+        self._gram = statistic._gram.copy()
+        self._rounding = statistic.rounding * (float(self._gram.diagonal().sum()) or 1.0)
+        if fit_intercept and statistic.weight > 0:
+            self._mean = statistic.feature_sums / statistic.weight
+            self._target_mean = statistic.target_sums / statistic.weight
+            self._right = statistic.cross - np.outer(statistic.feature_sums, self._target_mean)
+            self._gram.add_outer(-1 / statistic.weight, statistic.feature_sums)
+        if targets is not None:
+            self._right, self._target_mean = self._right @ targets, self._target_mean @ targets
+        if not (np.isfinite(self._right).all() and np.isfinite(self._mean).all()):
+            raise ValueError("Features and targets must be finite to be solved for.")
+        self._packed = statistic.packed
+        self._tries_single = self._packed or (quick and statistic.rounding >= np.finfo(np.float32).eps)
+        self._trusts_single = False
+
+    def solve(self, alpha: float) -> Solution:
+        """Return the ridge solution for alpha."""
+        if not alpha >= 0 or not np.isfinite(alpha):
+            raise ValueError(f"alpha must be a finite number of at least 0, got {alpha}.")
+        gram, diagonal = self._gram, alpha
+        if self._penalty is not None:
+            gram, diagonal = self._gram.copy(), 0.0
+            gram.add_matrix(alpha, self._penalty)
+        # Rounding can leave a matrix that is not positive definite. What the data does not
+        # determine is then settled by a shift of the size of the rounding errors.
+        for shift in _SHIFTS:
+            with blas_threads():
+                coefficients = self._solved(gram, diagonal + shift * self._rounding)
+            if coefficients is not None:
+                return Solution(coefficients.T, self._target_mean - self._mean @ coefficients)
+        raise ValueError("The features are not finite, or too ill-conditioned to be solved for.")
+
+    def _solved(self, gram: SquareGram | PackedGram, diagonal: float) -> NDArray[np.float64] | None:
+        """Return coefficients, or None if the matrix is not positive definite."""
+        if self._tries_single:
+            solver = gram.factored(diagonal, np.float32)
+            if solver is not None:
+                X = solver(self._right)
+                if self._trusts_single or self._refine(gram, diagonal, solver, X):
+                    return X
+        if self._packed:
+            return None
+        solver = gram.factored(diagonal)
+        return None if solver is None else solver(self._right)
+
+    def _refine(self, gram: Any, diagonal: float, solver: Any, X: NDArray[np.float64]) -> bool:
+        """Refine a solution in place against the float64 residual; tell whether that converges."""
+        last = np.inf
+        for _ in range(5 if self._packed else 1):
+            step = solver(self._right - gram.times(X) - diagonal * X)
+            size = float(np.linalg.norm(step)) / (float(np.linalg.norm(X)) or 1.0)
+            if not size < min(0.5 * last, 0.1):
+                return last < 0.1
+            X += step
+            last = size
+        self._trusts_single = not self._packed and last < 1e-3
+        return True
+
+
+def _weighted_sums(Z: NDArray, w: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the weighted sums of columns: few rows at a time in the precision of Z, added up in float64."""
+    sums, weights = np.zeros(Z.shape[1]), w.astype(Z.dtype)
+    for start in range(0, Z.shape[0], _SUM_ROWS):
+        sums += weights[start : start + _SUM_ROWS] @ Z[start : start + _SUM_ROWS]
+    return sums

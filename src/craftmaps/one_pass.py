@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from craftmaps import checkpoint as checkpoints
 from craftmaps import model_file
 from craftmaps.alpha import DEFAULT_ALPHAS, AlphaChoice, Fold, choose_alpha, folds_of
-from craftmaps.choices import Choices, Treatment, choose, is_auto
+from craftmaps.choices import Choices, Task, choose, is_auto
 from craftmaps.craft import CraftMap
 from craftmaps.feature_map import check_choice
 from craftmaps.holdout import Holdout, stack_rows
@@ -31,6 +31,7 @@ from craftmaps.progress import Progress
 from craftmaps.randomness import child_seed, seed_of, uniforms
 from craftmaps.sampling import bottom_rows
 from craftmaps.tensor_sketch import TensorSketch
+from craftmaps.treatments import Treatment
 
 FEATURE_MAPS = ("craft", "maclaurin", "tensorsketch", "landmarks", None)
 _FIRST_ROWS = 8192
@@ -361,10 +362,9 @@ class OnePassLearner(BaseEstimator):
                 "normalize": chosen.treatment.normalize,
                 "held_out_errors": chosen.errors,
             }
-            obey = not is_auto(self.normalize)
-            lift = chosen.treatment.lift(X, obey)
+            lift = chosen.treatment.lift(X, self._targets(y), obey=not is_auto(self.normalize))
             X = lift.shape_rows(X)
-        feature_map = self._make_map(self.choices_["kernel"])
+        feature_map = self._make_map(self.choices_["kernel"], int(self.n_components))
         lift.feature_map = None if feature_map is None else feature_map.fit(X)
         self._lift = lift
 
@@ -384,17 +384,16 @@ class OnePassLearner(BaseEstimator):
         if is_auto(normalize) and not is_auto(self.kernel) and not is_auto(self.metric):
             normalize = True
         if any(is_auto(value) for value in (self.kernel, self.metric, normalize)):
-            n_components = int(self.n_components)
-            return choose(
-                X, y, self.kernel, self.metric, normalize, n_components, self.seed_, self._errors, self._targets
-            )
+            task = Task(self._make_map, self._targets, self._errors, int(self.n_components))
+            return choose(X, y, self.kernel, self.metric, normalize, task, self.seed_)
         return Choices(Treatment(self.metric, normalize), self.kernel, {})
 
-    def _make_map(self, kernel: DotProductKernel) -> Any:
+    def _make_map(self, kernel: DotProductKernel, width: int) -> Any:
         """Return the feature map, not yet fitted."""
-        seed, width = child_seed(self.seed_, "map"), int(self.n_components)
+        seed = child_seed(self.seed_, "map")
         if self.feature_map == "craft":
-            return CraftMap(kernel, width, up_components=self.up_components, random_state=seed)
+            up_components = None if width < self.n_components else self.up_components
+            return CraftMap(kernel, width, up_components=up_components, random_state=seed)
         if self.feature_map == "maclaurin":
             return RandomMaclaurin(kernel, width, complex_weights=True, random_state=seed)
         if self.feature_map == "tensorsketch":
@@ -463,7 +462,7 @@ class OnePassLearner(BaseEstimator):
         if not hasattr(self.feature_map, "fit"):
             check_choice("feature_map", self.feature_map, FEATURE_MAPS)
         if not hasattr(self.metric, "fit"):
-            check_choice("metric", self.metric, ("auto", "covariance", None))
+            check_choice("metric", self.metric, ("auto", "covariance", "gradient", None))
         check_choice("normalize", self.normalize, ("auto", True, False))
         check_choice("fit_intercept", self.fit_intercept, (True, False))
         if isinstance(self.cv, Integral):

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.preprocessing import StandardScaler
 
 from craftmaps.craft import CraftMap
+from craftmaps.gradient_metric import GradientMetric
 from craftmaps.kernels import DotProductKernel, Exponential, MaclaurinSeries, Polynomial
 from craftmaps.landmarks import LandmarkMap
 from craftmaps.lift import Lift
@@ -24,6 +25,7 @@ _KERNELS = {kernel.__name__: kernel for kernel in (Polynomial, Exponential, Macl
 # What a part has learned or drawn, beside its parameters.
 _LEARNED = {
     CovarianceMetric: ("mean_", "components_", "eigenvalues_"),
+    GradientMetric: ("mean_", "components_"),
     StandardScaler: ("mean_", "scale_", "var_"),
     LandmarkMap: ("landmarks_",),
     RandomMaclaurin: ("scale_",),

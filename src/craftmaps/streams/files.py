@@ -76,6 +76,18 @@ class DataFile:
             yield content, raw.tell
 
 
+class SpooledInput(DataFile):
+    """Standard input in a temporary file, which goes when the object does."""
+
+    def __init__(self, head: bytes, source: BinaryIO):
+        self._spool = tempfile.NamedTemporaryFile(prefix="craftmaps-")
+        with said_of("standard input"):
+            self._spool.write(head)
+            shutil.copyfileobj(source, self._spool)
+            self._spool.flush()
+        super().__init__(Path(self._spool.name), "standard input")
+
+
 class StandardInput:
     """Text that comes once: what a first look reads is kept, and given again to the one pass that follows."""
 
@@ -113,7 +125,7 @@ class _Replay(io.RawIOBase):
         if data:
             self._at += len(data)
         else:
-            data = self._source.read1(len(buffer))  # type: ignore[attr-defined]
+            data = self._source.read(len(buffer))
             if self._is_keeping:
                 self._kept.write(data)
                 self._at += len(data)
@@ -141,23 +153,19 @@ def find_files(paths: PathLike | Sequence[PathLike]) -> list[DataFile]:
 
 def standard_input(is_read_twice: Callable[[str], bool]) -> DataFile | StandardInput:
     """Return standard input: text as it comes, everything else and what must be read twice from a temporary file."""
-    source = sys.stdin.buffer
+    # Without its buffer: a thread that waits in one when the program ends would make that end a crash.
+    source = getattr(sys.stdin.buffer, "raw", sys.stdin.buffer)
+    head = b""
     with said_of("standard input"):
-        head = source.read(_HEAD)
+        while len(head) < _HEAD and (data := source.read(_HEAD - len(head))):
+            head += data
     if not head:
         raise ValueError("Standard input is empty.")
     if compression_of(head) is None:
         format = format_of(head, "standard input")
         if format in _TEXTS and not is_read_twice(format):
             return StandardInput(head, source, format)
-    spool = tempfile.NamedTemporaryFile(prefix="craftmaps-")
-    with said_of("standard input"):
-        spool.write(head)
-        shutil.copyfileobj(source, spool)
-        spool.flush()
-    file = DataFile(Path(spool.name), "standard input")
-    file.spool = spool  # type: ignore[attr-defined]
-    return file
+    return SpooledInput(head, source)
 
 
 def _paths_of(path: str) -> list[Path]:

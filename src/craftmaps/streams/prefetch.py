@@ -6,6 +6,8 @@ from collections.abc import Generator, Iterable
 from typing import Any
 
 _DEPTH = 2
+# Seconds to wait for the thread to end. One that waits for a pipe cannot be told to, but does not outlive the program.
+_PATIENCE = 3.0
 _END = object()
 
 
@@ -13,7 +15,7 @@ def prefetch(items: Iterable[Any]) -> Generator[Any, None, None]:
     """Yield the items of an iterable, which a thread takes from it up to two ahead.
 
     Order is kept, and an error comes out where the item would have. When the consumer stops, for
-    whatever reason, the iterable is closed and the thread has ended before control returns.
+    whatever reason, the iterable is closed and the thread ends, before control returns if it can.
     """
     waiting: queue.Queue[tuple[Any, BaseException | None]] = queue.Queue(_DEPTH)
     stopped = threading.Event()
@@ -56,4 +58,4 @@ def prefetch(items: Iterable[Any]) -> Generator[Any, None, None]:
         stopped.set()
         while not waiting.empty():  # wakes a thread that waits for a free place
             waiting.get_nowait()
-        thread.join()
+        thread.join(_PATIENCE)

@@ -1,0 +1,70 @@
+"""How rows are shaped before they are mapped: a metric and a length."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+from sklearn.base import clone
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.extmath import row_norms
+
+from craftmaps.gradient_metric import GradientMetric, axes_that_carry
+from craftmaps.lift import Lift
+from craftmaps.metric import CovarianceMetric
+
+# Widest rows whose axes are looked for: eigenvectors cost the cube of the width.
+WIDEST = 2048
+_CARRIED = 0.9995
+
+
+class Treatment(NamedTuple):
+    """A metric, whether rows are then brought to unit length, and how many axes are kept.
+
+    `metric` is None, a transformer, or a name: "standard" for columns of unit variance,
+    "covariance" or "gradient" with a power, as in "covariance 0.5", and "gradient 1 standard" for
+    the gradient metric of standardised columns. `n_axes` None leaves their number to the metric.
+    """
+
+    metric: Any
+    normalize: bool
+    n_axes: int | None = None
+
+    def lift(self, X: Any, targets: NDArray[np.float64], obey: bool = False) -> Lift:
+        """Fit the treatment on rows; what the user gave is obeyed, else rows get one common scale."""
+        return self.lift_with(self.fitted(X, targets), X, obey)
+
+    def lift_with(self, metric: Any, X: Any, obey: bool = False) -> Lift:
+        """Return the treatment with a metric that has been fitted."""
+        if self.n_axes is not None:
+            metric = metric.truncated(min(self.n_axes, metric.components_.shape[0]))
+        if self.normalize:
+            return Lift(metric, None)
+        return Lift(metric, 1.0 if obey else _common_scale(Lift(metric, 1.0).shape_rows(X)))
+
+    def fitted(self, X: Any, targets: NDArray[np.float64]) -> Any:
+        """Return the metric, fitted on rows."""
+        if self.metric is None:
+            return None
+        if not isinstance(self.metric, str):
+            return clone(self.metric).fit(X)
+        name, *words = self.metric.split()
+        power = float(words[0]) if words else 1.0
+        if name == "standard":
+            return StandardScaler(with_mean=not issparse(X)).fit(X)
+        if name == "gradient":
+            metric = GradientMetric(power, standardize="standard" in words, normalize=self.normalize).fit(X, targets)
+            metric.normalize = False  # the lift sees to it
+            return metric
+        covariance = CovarianceMetric(power, normalize=False).fit(X)
+        return covariance.truncated(axes_that_carry(covariance.eigenvalues_ ** (1 + power), _CARRIED))
+
+    def __str__(self) -> str:
+        axes = "" if self.n_axes is None else f", {self.n_axes} axes"
+        return f"{self.metric or 'rows as they are'}{axes}, {'unit length' if self.normalize else 'common scale'}"
+
+
+def _common_scale(rows: Any) -> float:
+    """Return the factor that brings the mean squared length of rows to 1."""
+    mean = float(np.mean(row_norms(rows, squared=True), dtype=np.float64))
+    return 1 / np.sqrt(mean) if mean > 0 else 1.0
