@@ -7,10 +7,10 @@ from sklearn.preprocessing import normalize
 
 from craftmaps import CraftClassifier, Polynomial
 from craftmaps.datasets import Split
-from craftmaps.diagnostics import kernel_error
 from reproduction import row_space
 from reproduction.cells import Cell
 from reproduction.costs import Cost, Rates, learning_bytes
+from reproduction.kernel_errors import rounded_error
 from reproduction.methods import OURS, make_map, uses_exact_low_degrees
 
 # Rows for training and width of the rows, which costs need before any data is read.
@@ -22,6 +22,8 @@ SIZES = {
     ("coil100", "18 views"): (1_800, 1_024),
 }
 _OUR_SOLUTIONS = 51  # ten alphas on five folds, and the last
+_OUR_CHOICES = 15.0  # seconds of choosing kernel and metric
+_MOST_ROWS = 20_000  # whose products with each other are kept at once
 
 
 def cell_of(settings: dict[str, Any], method: str, components: int, seed: int) -> Cell:
@@ -30,9 +32,10 @@ def cell_of(settings: dict[str, Any], method: str, components: int, seed: int) -
     cell |= {"method": method, "components": components, "seed": seed}
     if method == OURS:
         return cell
-    large = settings["large"]
     n_rows, _ = SIZES[settings["dataset"], settings.get("split", "customary")]
-    folds = large if large["components"] <= components <= n_rows else settings
+    large = settings["large"]
+    is_large = components >= large["components"] and not in_row_space(method, components, n_rows)
+    folds = large if is_large else settings
     return cell | {
         "up_components": settings["up_factor"] * components,
         "degree": settings["degree"],
@@ -86,8 +89,8 @@ def measure_error(cell: Cell, data: Split) -> dict[str, Any]:
         return {"error": _percent(model.predict(data.X_test), data.y_test), **describe_choices(model)}
     sample = normalize(data.X_train[:: max(1, len(data.y_train) // 1000)][:1000].astype(np.float64))
     feature_map = map_of(cell, data.X_train.shape[1]).fit(sample)
-    values = {"kernel_error": kernel_error(feature_map.transform(sample), kernel_of(cell)(sample))}
-    if in_row_space(cell, len(data.y_train)):
+    values = {"kernel_error": rounded_error(feature_map.transform(sample), kernel_of(cell)(sample))}
+    if in_row_space(cell["method"], cell["components"], len(data.y_train)):
         Z, Z_test = (feature_map.transform(normalize(X)) for X in (data.X_train, data.X_test))
         choice = row_space.classify(
             Z,
@@ -103,9 +106,9 @@ def measure_error(cell: Cell, data: Split) -> dict[str, Any]:
     return values | {"error": _percent(model.predict(data.X_test), data.y_test), "alpha": chosen_alpha(model)}
 
 
-def in_row_space(cell: Cell, n_rows: int) -> bool:
-    """Tell whether a cell has more features than rows, and is solved accordingly."""
-    return cell["method"] != OURS and cell["components"] > n_rows
+def in_row_space(method: str, components: int, n_rows: int) -> bool:
+    """Tell whether a cell has more features than rows, and few enough of them, to be solved accordingly."""
+    return method != OURS and n_rows < min(components, _MOST_ROWS)
 
 
 def chosen_alpha(model: CraftClassifier) -> float:
@@ -129,13 +132,14 @@ def cost_of(cell: Cell, rates: Rates) -> Cost:
     n_rows, _ = SIZES[cell["dataset"], cell.get("split", "customary")]
     n_rows = min(n_rows, cell.get("max_rows") or n_rows)
     components = cell["components"]
+    base = 1 + 3e-5 * n_rows  # checks, hashes, predictions
     if cell["method"] == OURS:
-        seconds = rates.mapping(OURS, n_rows, components, 8 * components, 7) + 10
+        seconds = base + _OUR_CHOICES + rates.mapping(OURS, n_rows, components, 8 * components, 7)
         return Cost(seconds + rates.learning(n_rows, components, _OUR_SOLUTIONS), learning_bytes(components))
     low, high = cell["log10_alphas"]
     n_solutions = cell["cv"] * (high - low + 1) + 1
-    mapping = rates.mapping(cell["method"], n_rows, components, cell["up_components"], cell["degree"])
-    if in_row_space(cell, n_rows):
+    mapping = base + rates.mapping(cell["method"], n_rows, components, cell["up_components"], cell["degree"])
+    if in_row_space(cell["method"], components, n_rows):
         return Cost(1.5 * mapping + rates.learning_in_rows(n_rows, components, n_solutions), 24.0 * n_rows**2 + 2**31)
     return Cost(1.2 * mapping + rates.learning(n_rows, components, n_solutions), learning_bytes(components))
 
