@@ -113,8 +113,10 @@ def in_row_space(method: str, components: int, n_rows: int) -> bool:
 
 def chosen_alpha(model: CraftClassifier) -> float:
     """Return the penalty that cross-validation chose, in units of trace(G) / E."""
-    errors = model.cv_results_["mean_error"]
-    return float(model.cv_results_["alpha"][len(errors) - 1 - int(np.argmin(errors[::-1]))])
+    results = model.cv_results_
+    # Penalties that lost early have no error on the last folds.
+    errors = np.where(np.isnan(results["fold_errors"]).any(axis=1), np.inf, results["mean_error"])
+    return float(results["alpha"][len(errors) - 1 - int(np.argmin(errors[::-1]))])
 
 
 def describe_choices(model: CraftClassifier) -> dict[str, str]:

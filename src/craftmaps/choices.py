@@ -82,7 +82,7 @@ def choose(X: Any, y: NDArray, kernel: Any, metric: Any, normalize: Any, task: T
     if isinstance(kernel, str):
         final.try_degrees()
     if is_auto(metric):
-        final.try_fewer_axes()
+        final.try_axes()
     return Choices(final.treatment, final.kernel, final.errors)
 
 
@@ -152,15 +152,18 @@ class _Final:
             if not self.try_out(self.treatment, Polynomial(degree)):
                 break
 
-    def try_fewer_axes(self) -> None:
-        """Try half of the axes, and half of these, if the metric has axes."""
+    def try_axes(self) -> None:
+        """Try half of the axes and so on, or else twice as many, if the metric has axes."""
         if not str(self.treatment.metric).startswith(("covariance", "gradient")):
             return
         n_axes = self.trial.shaped(self.treatment)[0].shape[1]
-        while n_axes >= 2 * _FEWEST_AXES:
-            n_axes = 1 << ((n_axes - 1).bit_length() - 1)
-            if not self.try_out(self.treatment._replace(n_axes=n_axes), self.kernel):
-                break
+        half = 1 << ((n_axes - 1).bit_length() - 1)
+        if half >= _FEWEST_AXES and self.try_out(self.treatment._replace(n_axes=half), self.kernel):
+            while (half := half // 2) >= _FEWEST_AXES:
+                if not self.try_out(self.treatment._replace(n_axes=half), self.kernel):
+                    break
+        elif 2 * half < self.trial.X.shape[1]:
+            self.try_out(self.treatment._replace(n_axes=4 * half), self.kernel)
 
 
 def _metrics(X: Any, metric: Any) -> Names:

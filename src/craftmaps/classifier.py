@@ -134,12 +134,16 @@ class CraftClassifier(ClassifierMixin, OnePassLearner):
         self._learn_targets(named)
         return self
 
-    def save(self, path: str | os.PathLike, dtype: Any = np.float32) -> None:
-        """Write the model to a file, its weights as float64, float32 or float16; see `load_model`."""
+    def save(self, path: str | os.PathLike, dtype: Any = np.float32, notes: Any = None) -> None:
+        """Write the model to a file, its weights as float64, float32 or float16; see `load_model`.
+
+        `notes`, anything that JSON takes, comes back as the attribute `notes_`.
+        """
         code = self.code if isinstance(self.code, str) else np.asarray(self.code, dtype=np.float64).tolist()
         self._save(
             path,
             dtype,
+            notes,
             {
                 "classes": self._targets_to_plain(),
                 "code": code,
@@ -262,4 +266,4 @@ def _calibrate(scores: NDArray, labels: NDArray[np.int64], weight: NDArray[np.fl
         chosen = log_softmax(scores * np.exp(log_factor), axis=1)[np.arange(labels.size), labels]
         return -float(np.average(chosen, weights=weight))
 
-    return float(np.exp(minimize_scalar(surprise, bounds=(-3, 8), method="bounded").x))
+    return float(np.exp(minimize_scalar(surprise, bounds=(-3, 8 + np.log(scores.shape[1])), method="bounded").x))

@@ -33,8 +33,7 @@ class GradientMetric(LinearMetric):
     power : float, default=1.0
         How strongly axes that matter little shrink.
     n_components : int or None, default=None
-        How many axes to keep; None keeps as many as carry 99.9 % of the squared length of the
-        rows, rounded up to a power of two.
+        How many axes to keep, those that matter most; None keeps all.
     standardize : bool, default=False
         Whether columns are scaled to unit variance first.
     normalize : bool, default=True
@@ -67,9 +66,7 @@ class GradientMetric(LinearMetric):
         with blas_threads():
             vectors, values = self._axes(self._comparable(rows), targets)
             scales = np.sqrt(values / values[0]) ** float(self.power)
-            shaped = rows @ (vectors.T * scales).astype(np.float32)
-            n_axes = self._n_axes(np.square(shaped, dtype=np.float64).sum(axis=0))
-        self.components_ = vectors[:n_axes] * scales[:n_axes, None] / spread
+        self.components_ = (vectors * scales[:, None] / spread)[: self.n_components]
         return self
 
     def truncated(self, n_components: int) -> "GradientMetric":
@@ -112,19 +109,6 @@ class GradientMetric(LinearMetric):
         values, vectors = linalg.eigh(outer)
         values = np.maximum(values[::-1], np.finfo(np.float32).eps * max(values[-1], np.finfo(float).tiny))
         return with_signs(vectors[:, ::-1].T), values
-
-    def _n_axes(self, energies: NDArray[np.float64]) -> int:
-        """Return how many axes to keep, given the squared length of the shaped rows along each."""
-        if self.n_components is not None:
-            return min(int(self.n_components), energies.size)
-        return axes_that_carry(energies, 0.999)
-
-
-def axes_that_carry(energies: NDArray[np.float64], share: float) -> int:
-    """Return how many of the first axes carry a share of the energy, rounded up to a power of two."""
-    total = np.cumsum(energies)
-    needed = int(np.searchsorted(total, share * total[-1])) + 1
-    return min(1 << (needed - 1).bit_length(), energies.size)
 
 
 def _fitted_weights(

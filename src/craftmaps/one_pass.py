@@ -177,8 +177,8 @@ class OnePassLearner(BaseEstimator):
         self._is_solved = True
         return self
 
-    def _save(self, path: Any, dtype: Any, header: dict[str, Any]) -> None:
-        """Write the model with what a subclass adds to the header."""
+    def _save(self, path: Any, dtype: Any, notes: Any, header: dict[str, Any]) -> None:
+        """Write the model with notes and with what a subclass adds to the header."""
         check_is_fitted(self, "n_rows_seen_")
         if np.dtype(dtype) not in (np.float64, np.float32, np.float16):
             raise ValueError(f"dtype must be float64, float32 or float16, got {dtype!r}.")
@@ -196,6 +196,7 @@ class OnePassLearner(BaseEstimator):
             "lift": lift_to_plain(self._lift),  # type: ignore[arg-type]
             "weights": weights,
             "intercept": self._target_intercept,
+            "notes": getattr(self, "notes_", None) if notes is None else notes,
         }
         model_file.write(path, common | header)
 
@@ -206,8 +207,10 @@ class OnePassLearner(BaseEstimator):
         self.n_components = self._target_coef.shape[1]
         self.seed_, self.n_rows_seen_ = int(header["seed"]), int(header["n_rows"])
         self.n_features_in_, self.alpha_ = int(header["n_features"]), float(header["alpha"])
-        self._lift, self._is_solved = lift_from_plain(header["lift"]), True
+        self._take_lift(lift_from_plain(header["lift"]))
+        self._is_solved = True
         self._statistic, self._waiting = None, []
+        self.notes_ = header.get("notes")
 
     # What classifiers and regressors differ in.
 

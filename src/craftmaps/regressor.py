@@ -109,9 +109,12 @@ class CraftRegressor(RegressorMixin, MultiOutputMixin, OnePassLearner):
         outputs = self._outputs(X)
         return outputs[:, 0] if self._is_flat else outputs
 
-    def save(self, path: str | os.PathLike, dtype: Any = np.float32) -> None:
-        """Write the model to a file, its weights as float64, float32 or float16; see `load_model`."""
-        self._save(path, dtype, {"is_flat": self._is_flat})
+    def save(self, path: str | os.PathLike, dtype: Any = np.float32, notes: Any = None) -> None:
+        """Write the model to a file, its weights as float64, float32 or float16; see `load_model`.
+
+        `notes`, anything that JSON takes, comes back as the attribute `notes_`.
+        """
+        self._save(path, dtype, notes, {"is_flat": self._is_flat})
 
     def _checked_targets(self, y: Any) -> NDArray:
         y = np.asarray(y, dtype=np.float64)

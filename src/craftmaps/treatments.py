@@ -9,13 +9,13 @@ from sklearn.base import clone
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.extmath import row_norms
 
-from craftmaps.gradient_metric import GradientMetric, axes_that_carry
+from craftmaps.gradient_metric import GradientMetric
 from craftmaps.lift import Lift
 from craftmaps.metric import CovarianceMetric
 
 # Widest rows whose axes are looked for: eigenvectors cost the cube of the width.
 WIDEST = 2048
-_CARRIED = 0.9995
+_CARRIED = 0.985
 
 
 class Treatment(NamedTuple):
@@ -36,8 +36,8 @@ class Treatment(NamedTuple):
 
     def lift_with(self, metric: Any, X: Any, obey: bool = False) -> Lift:
         """Return the treatment with a metric that has been fitted."""
-        if self.n_axes is not None:
-            metric = metric.truncated(min(self.n_axes, metric.components_.shape[0]))
+        if isinstance(self.metric, str) and isinstance(metric, (CovarianceMetric, GradientMetric)):
+            metric = metric.truncated(min(self.n_axes or _usual_axes(metric, X), X.shape[1]))
         if self.normalize:
             return Lift(metric, None)
         return Lift(metric, 1.0 if obey else _common_scale(Lift(metric, 1.0).shape_rows(X)))
@@ -56,12 +56,21 @@ class Treatment(NamedTuple):
             metric = GradientMetric(power, standardize="standard" in words, normalize=self.normalize).fit(X, targets)
             metric.normalize = False  # the lift sees to it
             return metric
-        covariance = CovarianceMetric(power, normalize=False).fit(X)
-        return covariance.truncated(axes_that_carry(covariance.eigenvalues_ ** (1 + power), _CARRIED))
+        return CovarianceMetric(power, normalize=False).fit(X)
 
     def __str__(self) -> str:
         axes = "" if self.n_axes is None else f", {self.n_axes} axes"
         return f"{self.metric or 'rows as they are'}{axes}, {'unit length' if self.normalize else 'common scale'}"
+
+
+def _usual_axes(metric: Any, X: Any) -> int:
+    """Return how many axes carry most of the shaped rows, rounded up to a power of two.
+
+    Few are enough: features are better spent on products of the axes that matter.
+    """
+    energies = np.square(metric.transform(X), dtype=np.float64).sum(axis=0).cumsum()
+    needed = int(np.searchsorted(energies, _CARRIED * energies[-1])) + 1
+    return min(1 << (needed - 1).bit_length(), energies.size)
 
 
 def _common_scale(rows: Any) -> float:
