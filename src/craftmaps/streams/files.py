@@ -7,6 +7,7 @@ import re
 import shutil
 import sys
 import tempfile
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -80,12 +81,13 @@ class SpooledInput(DataFile):
     """Standard input in a temporary file, which goes when the object does."""
 
     def __init__(self, head: bytes, source: BinaryIO):
-        self._spool = tempfile.NamedTemporaryFile(prefix="craftmaps-")
+        spool = tempfile.NamedTemporaryFile(prefix="craftmaps-")
+        weakref.finalize(self, spool.close)
         with said_of("standard input"):
-            self._spool.write(head)
-            shutil.copyfileobj(source, self._spool)
-            self._spool.flush()
-        super().__init__(Path(self._spool.name), "standard input")
+            spool.write(head)
+            shutil.copyfileobj(source, spool)
+            spool.flush()
+        super().__init__(Path(spool.name), "standard input")
 
 
 class StandardInput:
@@ -100,13 +102,15 @@ class StandardInput:
         self.is_looking = True
         self._source = source
         self._kept = tempfile.SpooledTemporaryFile(_KEPT_IN_MEMORY)
+        weakref.finalize(self, self._kept.close)
         self._kept.write(head)
 
     @contextmanager
     def opened(self) -> Iterator[tuple[BinaryIO, Callable[[], int]]]:
         """Give the input from its beginning, as often as wanted while looking and then once."""
-        with said_of(self.name), io.BufferedReader(_Replay(self._kept, self._source, self.is_looking)) as content:
-            yield content, content.tell
+        replay = _Replay(self._kept, self._source, self.is_looking)
+        with said_of(self.name), io.BufferedReader(replay) as content:
+            yield content, lambda: replay.n_read
 
 
 class _Replay(io.RawIOBase):
@@ -114,21 +118,19 @@ class _Replay(io.RawIOBase):
 
     def __init__(self, kept: tempfile.SpooledTemporaryFile, source: BinaryIO, is_keeping: bool):
         self._kept, self._source, self._is_keeping = kept, source, is_keeping
-        self._at = 0
+        self.n_read = 0
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer) -> int:
-        self._kept.seek(self._at)
+        self._kept.seek(self.n_read)  # beyond its end, once the source is read and nothing more is kept
         data = self._kept.read(len(buffer))
-        if data:
-            self._at += len(data)
-        else:
+        if not data:
             data = self._source.read(len(buffer))
             if self._is_keeping:
                 self._kept.write(data)
-                self._at += len(data)
+        self.n_read += len(data)
         buffer[: len(data)] = data
         return len(data)
 

@@ -105,12 +105,7 @@ class CsvTable:
 
     def batches(self, kinds: Mapping[str, str], batch_rows: int) -> Batches:
         """Yield batches of some columns, read as what they hold, each with the number of bytes read so far."""
-        arrow_csv = import_arrow("pyarrow.csv")
-        read = arrow_csv.ReadOptions(
-            use_threads=False,  # with threads errors do not name the line
-            block_size=_TEXT_BLOCK,
-            column_names=None if self.has_names else self.schema.names,
-        )
+        arrow, arrow_csv = import_arrow(), import_arrow("pyarrow.csv")
         parse = arrow_csv.ParseOptions(delimiter=self._delimiter, newlines_in_values=True)
         convert = arrow_csv.ConvertOptions(
             column_types={name: _arrow_type(kind) for name, kind in kinds.items()},
@@ -118,28 +113,42 @@ class CsvTable:
             null_values=MISSING,
             strings_can_be_null=True,
         )
+        n_before, is_first = 0, True
+        # Lines are read here and not by Arrow, whose threads could not be interrupted while a pipe is silent.
         with self._file.opened() as (content, position):
-            try:
-                with arrow_csv.open_csv(content, read, parse, convert) as reader:
-                    for batch in reader:
+            for lines in whole_lines(content, self.name, _TEXT_BLOCK, has_quotes=True):
+                names_end = (
+                    lines.index(b"\n", len(lines) - len(lines.lstrip())) + 1 if is_first and self.has_names else 0
+                )
+                rows = lines[names_end:]
+                if rows.strip():
+                    # Without threads errors name the line.
+                    read = arrow_csv.ReadOptions(
+                        use_threads=False, block_size=len(rows) + 1, column_names=self.schema.names
+                    )
+                    try:
+                        table = arrow_csv.read_csv(arrow.BufferReader(rows), read, parse, convert)
+                    except arrow.ArrowInvalid as error:
+                        n_lines = n_before + lines.count(b"\n", 0, names_end)
+                        raise ValueError(self._sentence(first_line(error), n_lines)) from None
+                    for batch in table.to_batches():
                         yield batch, position()
-            except import_arrow().ArrowInvalid as error:
-                raise ValueError(self._sentence(first_line(error))) from None
+                n_before += lines.count(b"\n")
+                is_first = False
 
-    def _sentence(self, message: str) -> str:
-        """Say what Arrow says of a CSV file with the names of this one."""
+    def _sentence(self, message: str, n_before: int) -> str:
+        """Say what Arrow says of lines with the names and the place that they have in the file."""
         if match := re.search(r"Row #(\d+): Expected (\d+) columns, got (\d+)", message):
             line, expected, got = match.groups()
-            return f"Line {line} of {self.name} must have {expected} cells, got {got}."
+            return f"Line {n_before + int(line)} of {self.name} must have {expected} cells, got {got}."
         if match := re.search(r"column #(\d+): Row #(\d+): CSV conversion error to (\w+): (.*)", message):
             column, line, kind, reason = match.groups()
-            what = {"double": "numbers", "bool": "booleans"}.get(kind, "UTF-8 text")
-            got = reason.removeprefix("invalid value ")
-            return (
-                f"Column {self.schema.names[int(column)]!r} of {self.name} must hold {what}, got {got} in line {line}."
+            name, what = (
+                self.schema.names[int(column)],
+                {"double": "numbers", "bool": "booleans"}.get(kind, "UTF-8 text"),
             )
-        if "straddling" in message:
-            return f"{self.name} has a row of more than {_TEXT_BLOCK >> 20} MB, or a quote that does not end."
+            got = reason.removeprefix("invalid value ")
+            return f"Column {name!r} of {self.name} must hold {what}, got {got} in line {n_before + int(line)}."
         return f"{self.name} cannot be read as CSV: {message}."
 
 
@@ -197,20 +206,24 @@ class JsonTable:
         return f"{self.name} must have one JSON object a line, got something else{where}: {reason}."
 
 
-def whole_lines(content: Any, name: str, size: int) -> Iterator[bytes]:
-    """Yield the content in pieces of about a size that end where a line ends."""
+def whole_lines(content: Any, name: str, size: int, has_quotes: bool = False) -> Iterator[bytes]:
+    """Yield the content in pieces of about a size that end where a line ends, but not within quotes."""
     rest = b""
     while piece := content.read(size):
-        end = piece.rfind(b"\n") + 1
+        text = rest + piece
+        end = text.rfind(b"\n") + 1
+        if has_quotes and len(text) <= _LONGEST_LINE:
+            # A quote within a quoted cell is doubled, so an odd number of them before a place means that a cell is open.
+            # Beyond the longest line it is taken for a letter.
+            while end and text.count(b'"', 0, end) % 2:
+                end = text.rfind(b"\n", 0, text.rfind(b'"', 0, end)) + 1
         if end:
-            yield rest + piece[:end]
-            rest = piece[end:]
-        else:
-            rest += piece
+            yield text[:end]
+        rest = text[end:]
         if len(rest) > _LONGEST_LINE:
             raise ValueError(f"{name} must have lines of at most {_LONGEST_LINE >> 20} MB, got a longer one.")
     if rest:
-        yield rest
+        yield rest + b"\n"
 
 
 def _first_line_of(content: Any, name: str) -> str:
