@@ -74,7 +74,7 @@ def choose(X: Any, y: NDArray, kernel: Any, metric: Any, normalize: Any, task: T
         first = {treatment: small.error(treatment, first_kernel) for treatment in candidates}
         candidates = sorted(candidates, key=first.__getitem__)
         if is_auto(metric) and _has_axes(X):
-            candidates = [*candidates[:_FINALISTS], _gradient(first)]
+            candidates = [*candidates[:_FINALISTS], *_gradients(first, lengths)]
     width = _GREAT_WIDTH if task.n_components >= _GREAT_WIDTH else _WIDTH
     final = _Final(_Trial(X, y, width, task), candidates[0], first_kernel)
     for treatment in candidates:
@@ -139,7 +139,7 @@ class _Final:
     def try_out(self, treatment: Treatment, kernel: DotProductKernel) -> bool:
         """Score a pair; tell whether it is the best so far."""
         error = self.trial.error(treatment, kernel)
-        self.errors[f"{treatment}, {kernel!r}"] = error
+        self.errors[f"{treatment}, {_described(kernel)}"] = error
         better = error < self.lowest
         if better:
             self.treatment, self.kernel, self.lowest = treatment, kernel, error
@@ -173,14 +173,18 @@ def _metrics(X: Any, metric: Any) -> Names:
     return (None, "standard", "covariance 0.5", "covariance 1") if _has_axes(X) else (None, "standard")
 
 
-def _gradient(first: dict[Treatment, float]) -> Treatment:
-    """Return the gradient metric of rows as they are or standardised, whichever did better before."""
+def _gradients(first: dict[Treatment, float], lengths: tuple[bool, ...]) -> list[Treatment]:
+    """Return gradient metrics of rows as they are or standardised, whichever did better before."""
     plain = {treatment: error for treatment, error in first.items() if treatment.metric in (None, "standard")}
-    best = min(plain, key=plain.__getitem__)
-    words = " standard" if best.metric else ""
-    return Treatment(f"gradient 1{words}", best.normalize)
+    name = "gradient 1 standard" if min(plain, key=plain.__getitem__).metric else "gradient 1"
+    return [Treatment(name, normalize) for normalize in lengths]
 
 
 def _has_axes(X: Any) -> bool:
     """Tell whether axes of the rows can be found in reasonable time."""
     return not issparse(X) and X.shape[1] <= WIDEST
+
+
+def _described(kernel: DotProductKernel) -> str:
+    """Name a kernel with its degree, if it has one."""
+    return f"degree {kernel.degree}" if isinstance(kernel, Polynomial) else repr(kernel)

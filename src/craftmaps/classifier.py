@@ -58,6 +58,9 @@ class CraftClassifier(ClassifierMixin, OnePassLearner):
     fit_intercept : bool, default=True
     batch_rows : int or "auto", default="auto"
         Rows to map at a time.
+    packed : bool or "auto", default="auto"
+        Whether to keep one triangle of the Gram matrix in float32, a quarter of the memory of a
+        float64 square; "auto" does where the square does not fit. Rounding then calls for a larger alpha.
     random_state : int, RandomState instance or None, default=None
         Where the seed comes from; statistics of different rows add up if it is the same int.
     verbose : int, default=0
@@ -103,6 +106,7 @@ class CraftClassifier(ClassifierMixin, OnePassLearner):
         holdout_rows=10_000,
         fit_intercept=True,
         batch_rows="auto",
+        packed="auto",
         random_state=None,
         verbose=0,
     ):
@@ -120,6 +124,7 @@ class CraftClassifier(ClassifierMixin, OnePassLearner):
         self.holdout_rows = holdout_rows
         self.fit_intercept = fit_intercept
         self.batch_rows = batch_rows
+        self.packed = packed
         self.random_state = random_state
         self.verbose = verbose
 

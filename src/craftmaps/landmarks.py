@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
+from scipy.linalg import get_blas_funcs, lapack
 from scipy.sparse import issparse, vstack
 from sklearn.utils import check_scalar
 from sklearn.utils.extmath import safe_sparse_dot
@@ -24,7 +25,7 @@ _BLOCK_BYTES = 2**23
 class LandmarkMap(KernelMap):
     r"""Map a row to its kernel values against landmarks drawn from the data.
 
-    With E landmarks and their kernel matrix P, features are :math:`k(x, L) P^{-1/2}`, whose
+    With E landmarks and their kernel matrix :math:`P = R^T R`, features are :math:`k(x, L) R^{-1}`, whose
     inner products are the best approximation of the kernel in the span of the landmarks. Without
     whitening they are :math:`k(x, L)` itself: a row then costs one product with the landmarks
     instead of two, and a ridge solver must use `penalty_` in place of the identity.
@@ -50,7 +51,7 @@ class LandmarkMap(KernelMap):
     penalty_ : ndarray of shape (n_landmarks, n_landmarks), dtype float64
         Kernel matrix of the landmarks; the identity if features are whitened.
     whitening_ : ndarray of shape (n_landmarks, n_landmarks)
-        Inverse square root of the kernel matrix, if `whiten`.
+        Inverse of the Cholesky factor R of the kernel matrix, upper triangular, if `whiten`.
 
     References
     ----------
@@ -115,17 +116,14 @@ class LandmarkMap(KernelMap):
             return
         self.penalty_ = np.eye(K.shape[0])
         with blas_threads():
-            values, vectors = linalg.eigh(K, overwrite_a=True)
-        # What float rounding left of the null space carries nothing and would be blown up.
-        keep = values > values[-1] * K.shape[0] * np.finfo(X.dtype).eps
-        vectors = vectors[:, keep]
-        self.whitening_ = ((vectors / np.sqrt(values[keep])) @ vectors.T).astype(X.dtype)
+            self.whitening_ = np.asfortranarray(_inverse_factor(K, np.finfo(X.dtype).eps), dtype=X.dtype)
 
     def _transform_rows(self, X: Any) -> NDArray[np.floating]:
         """Map rows that are known to be good, a block at a time."""
         out = np.empty((X.shape[0], self._n_features_out), X.dtype)
         landmarks = self.landmarks_.astype(X.dtype, copy=False).T
-        whitening = self.whitening_.astype(X.dtype, copy=False) if self.whiten else None
+        whitening = np.asfortranarray(self.whitening_, dtype=X.dtype) if self.whiten else None
+        trmm = get_blas_funcs("trmm", dtype=X.dtype)
         block = max(16, _BLOCK_BYTES // (X.dtype.itemsize * self._n_features_out))
         with blas_threads():
             for start in range(0, X.shape[0], block):
@@ -134,7 +132,8 @@ class LandmarkMap(KernelMap):
                 if whitening is None:
                     out[start : start + block] = values
                 else:
-                    np.matmul(values, whitening, out=out[start : start + block])
+                    # Rows as columns, as BLAS has them, with the transpose of a triangle.
+                    out[start : start + block] = trmm(1.0, whitening, values.T, trans_a=1, overwrite_b=1).T
         return out
 
     @property
@@ -154,4 +153,20 @@ class LandmarkMap(KernelMap):
     def _operations(self, density: float) -> float:
         """Count the arithmetic of a row: one product with the landmarks, one with the whitening."""
         E = int(self.n_components)
-        return 2.0 * self.n_features_in_ * density * E + (2.0 * E * E if self.whiten else 0.0) + 8 * E
+        return 2.0 * self.n_features_in_ * density * E + (1.0 * E * E if self.whiten else 0.0) + 8 * E
+
+
+def _inverse_factor(K: NDArray[np.float64], rounding: float) -> NDArray[np.float64]:
+    """Return the inverse of the upper Cholesky factor of a kernel matrix.
+
+    The diagonal is raised by the rounding errors of the features: what they left of directions
+    that carry nothing would be blown up.
+    """
+    diagonal = np.diag_indices_from(K)
+    raised = rounding * (float(np.trace(K)) or 1.0)
+    while True:
+        K[diagonal] += raised
+        factor, info = lapack.dpotrf(K, lower=0, clean=1)
+        if not info:
+            return lapack.dtrtri(factor, lower=0, overwrite_c=1)[0]
+        raised *= 10

@@ -25,6 +25,7 @@ from craftmaps.kernels import DotProductKernel, Rows
 from craftmaps.landmarks import LandmarkMap
 from craftmaps.lift import Lift, same
 from craftmaps.maclaurin import RandomMaclaurin
+from craftmaps.memory import available_memory
 from craftmaps.normal_equations import NormalEquations
 from craftmaps.parts import lift_from_plain, lift_to_plain
 from craftmaps.progress import Progress
@@ -36,6 +37,9 @@ from craftmaps.treatments import Treatment
 FEATURE_MAPS = ("craft", "maclaurin", "tensorsketch", "landmarks", None)
 _FIRST_ROWS = 8192
 _BLOCK_BYTES = 2**26
+_MAPPED_ROWS = 1024
+# Of every entry: the float64 square, its copies for solving, and float32 products of a block.
+_SQUARE_BYTES = 28
 
 
 class OnePassLearner(BaseEstimator):
@@ -72,7 +76,7 @@ class OnePassLearner(BaseEstimator):
         if self._lift is None:
             self._waiting.append((X, y, weight))
             self.n_rows_seen_ += X.shape[0]
-            if not self._needs_rows or self.n_rows_seen_ >= _FIRST_ROWS:
+            if not self._needs_rows or self.n_rows_seen_ >= self._n_first_rows:
                 self._end_waiting()
         else:
             self._count_in_blocks(X, y, weight)
@@ -139,7 +143,7 @@ class OnePassLearner(BaseEstimator):
             self._learn_targets_of(other)
             self._waiting += other._waiting
             self.n_rows_seen_ += other.n_rows_seen_
-            if self.n_rows_seen_ >= _FIRST_ROWS:
+            if self.n_rows_seen_ >= self._n_first_rows:
                 self._end_waiting()
         else:
             self._end_waiting()
@@ -164,6 +168,7 @@ class OnePassLearner(BaseEstimator):
         self._check_targets()
         self._end_waiting()
         alphas = self._checked_alphas()
+        self._statistic.release()
         if self.cv is None:
             self._alpha_choice = None
             relative = alphas[0]
@@ -296,7 +301,7 @@ class OnePassLearner(BaseEstimator):
             return
         if self._lift is None:
             X, y = stack_rows([X for X, _, _ in waiting]), np.concatenate([y for _, y, _ in waiting])
-            self._settle(X[:_FIRST_ROWS], y[:_FIRST_ROWS])
+            self._settle(X[: self._n_first_rows], y[: self._n_first_rows])
         self._waiting = []
         self.n_rows_seen_ -= sum(X.shape[0] for X, _, _ in waiting)
         for X, y, weight in waiting:
@@ -305,22 +310,42 @@ class OnePassLearner(BaseEstimator):
     def _count_in_blocks(self, X: Any, y: NDArray, weight: NDArray | None) -> None:
         """Add rows to the statistic and the held-out sample, so many at a time that their features fit."""
         rows = self._rows_per_block(X)
+        features = None
         for start in range(0, X.shape[0], rows):
             part = slice(start, start + rows)
             w = None if weight is None else weight[part]
-            Z, Y = self._lift(X[part]), self._targets(y[part])  # type: ignore[misc]
+            features = self._features(X[part], features)
+            Z, Y = features[: y[part].shape[0]], self._targets(y[part])
             if self._statistic is None:
-                self._statistic = NormalEquations(Z.shape[1], Y.shape[1])
+                self._statistic = NormalEquations(Z.shape[1], Y.shape[1], self._is_packed(Z.shape[1]))
             self._statistic.add(Z, Y, w)
             if isinstance(self.cv, Integral):
                 self._holdout.add(X[part], y[part], self._target_bits(y[part]), w)
             self.n_rows_seen_ += Z.shape[0]
 
+    def _features(self, X: Any, out: NDArray | None = None) -> NDArray:
+        """Map rows, a few at a time into one array, which the next block may use again: fresh memory is slow."""
+        for start in range(0, X.shape[0], _MAPPED_ROWS):
+            Z = self._lift(X[start : start + _MAPPED_ROWS])  # type: ignore[misc]
+            if X.shape[0] <= _MAPPED_ROWS:
+                return Z
+            if out is None:
+                out = np.empty((X.shape[0], Z.shape[1]), Z.dtype)
+            out[start : start + Z.shape[0]] = Z
+        return out  # type: ignore[return-value]
+
+    def _is_packed(self, width: int) -> bool:
+        """Tell whether the statistic keeps one triangle in float32: as told, or if a float64 square does not fit."""
+        if not is_auto(self.packed):
+            return bool(self.packed)
+        available = available_memory()
+        return available is not None and _SQUARE_BYTES * width**2 > available
+
     def _rows_per_block(self, X: Any) -> int:
         """Return how many rows to map at a time."""
         if not is_auto(self.batch_rows):
             return int(self.batch_rows)
-        return max(256, _BLOCK_BYTES // (X.dtype.itemsize * int(self.n_components)))
+        return max(_MAPPED_ROWS, _BLOCK_BYTES // (X.dtype.itemsize * int(self.n_components)))
 
     def _choose_alpha(self, alphas: list[float], folds: list[Fold] | None) -> AlphaChoice:
         """Score alphas on given folds, or on those of the held-out sample."""
@@ -349,6 +374,11 @@ class OnePassLearner(BaseEstimator):
             return is_auto(self.kernel) or self.metric is not None or self.normalize is False
         return True
 
+    @property
+    def _n_first_rows(self) -> int:
+        """How many rows are looked at before any is counted; landmarks are drawn from them."""
+        return max(_FIRST_ROWS, 2 * int(self.n_components)) if self.feature_map == "landmarks" else _FIRST_ROWS
+
     def _settle(self, X: Any, y: NDArray) -> None:
         """Make the automatic choices and fit metric and map, on a sample of these rows."""
         if not self._needs_rows:
@@ -356,13 +386,14 @@ class OnePassLearner(BaseEstimator):
             lift = Lift(None, None)
             X = _canonical_rows(X.shape[1], self.seed_).astype(X.dtype)
         else:
-            rows = bottom_rows(X, _FIRST_ROWS, self.seed_)
+            rows = bottom_rows(X, self._n_first_rows, self.seed_)
             X, y = X[rows], y[rows]
             chosen = self._choose(X, y)
             self.choices_ = {
                 "kernel": chosen.kernel,
                 "metric": chosen.treatment.metric,
                 "normalize": chosen.treatment.normalize,
+                "n_axes": chosen.treatment.n_axes,
                 "held_out_errors": chosen.errors,
             }
             lift = chosen.treatment.lift(X, self._targets(y), obey=not is_auto(self.normalize))
@@ -468,6 +499,7 @@ class OnePassLearner(BaseEstimator):
             check_choice("metric", self.metric, ("auto", "covariance", "gradient", None))
         check_choice("normalize", self.normalize, ("auto", True, False))
         check_choice("fit_intercept", self.fit_intercept, (True, False))
+        check_choice("packed", self.packed, ("auto", True, False))
         if isinstance(self.cv, Integral):
             check_scalar(self.cv, "cv", Integral, min_val=2)
         elif self.cv is not None and not hasattr(self.cv, "__iter__"):

@@ -19,7 +19,11 @@ BAD_PARAMETERS = {
     "width": ({"n_components": 0}, ValueError, "n_components == 0"),
     "fractional width": ({"n_components": 2.5}, TypeError, "n_components must be an instance of"),
     "map": ({"feature_map": "foo"}, ValueError, "feature_map must be one of .*'landmarks', None, got 'foo'"),
-    "metric": ({"metric": "foo"}, ValueError, "metric must be one of 'auto', 'covariance', None, got 'foo'"),
+    "metric": (
+        {"metric": "foo"},
+        ValueError,
+        "metric must be one of .*'gradient', None, got 'foo'",
+    ),
     "normalize": ({"normalize": "yes"}, ValueError, "normalize must be one of 'auto', True, False, got 'yes'"),
     "negative alpha": ({"alphas": [1.0, -1.0]}, ValueError, r"alphas must be .* none negative, got \[1.0, -1.0\]"),
     "one negative alpha": ({"alphas": -1.0}, ValueError, "alphas must be .* none negative, got -1.0"),

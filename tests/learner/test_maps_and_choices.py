@@ -14,6 +14,7 @@ from craftmaps import (
     RandomMaclaurin,
     TensorSketch,
 )
+from craftmaps.treatments import Treatment
 from tests.learner.examples import AUTO, classifier, labelled_rows
 
 X, Y = labelled_rows()
@@ -114,13 +115,12 @@ def test_a_row_of_zeros_is_no_trouble():
 def test_choices_are_reported_and_used():
     model = CraftClassifier(**AUTO).fit(ROWS, Y)
     chosen = model.choices_
-    assert set(chosen) == {"kernel", "metric", "normalize", "held_out_errors"}
+    assert set(chosen) == {"kernel", "metric", "normalize", "n_axes", "held_out_errors"}
     errors = chosen["held_out_errors"]
-    assert len(errors) > 8  # metrics times lengths, then degrees
+    assert len(errors) >= 6  # the best two metrics, gradients of both lengths, then degrees
     assert all(0 <= error <= 1 for error in errors.values())
-    length = "unit length" if chosen["normalize"] else "common scale"
-    key = f"{chosen['metric'] or 'rows as they are'}, {length}, {chosen['kernel']!r}"
-    assert errors[key] == min(errors.values())
+    treatment = Treatment(chosen["metric"], chosen["normalize"], chosen["n_axes"])
+    assert errors[f"{treatment}, degree {chosen['kernel'].degree}"] == min(errors.values())
     assert repr(model._lift.feature_map.kernel) == repr(chosen["kernel"])
     assert (model._lift.scale is None) == chosen["normalize"]
 
