@@ -5,6 +5,7 @@ import struct
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from tokenize import TokenError
 from typing import Any, BinaryIO
 from zipfile import ZipFile
 
@@ -15,6 +16,8 @@ from craftmaps.streams.content import first_line, said_of
 from craftmaps.streams.files import DataFile
 
 _IDX_TYPES = {0x08: ">u1", 0x09: ">i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
+# What NumPy raises about a header that is none.
+_NPY_ERRORS = (ValueError, TypeError, SyntaxError, TokenError)
 
 
 @dataclass(frozen=True)
@@ -33,7 +36,7 @@ def npy_array(file: DataFile) -> StoredArray:
     with said_of(name):
         try:
             array = np.load(file.path, mmap_mode="r", allow_pickle=False)
-        except ValueError as error:
+        except _NPY_ERRORS as error:
             raise ValueError(f"{name} cannot be read as NPY: {first_line(error)}.") from None
 
     def batches(n_rows: int) -> Iterator[NDArray]:
@@ -54,7 +57,7 @@ def npz_array(file: DataFile, key: str) -> StoredArray:
                 major, _ = np.lib.format.read_magic(content)
                 read = np.lib.format.read_array_header_1_0 if major == 1 else np.lib.format.read_array_header_2_0
                 header = read(content)
-            except ValueError as error:
+            except _NPY_ERRORS as error:
                 raise ValueError(f"{key!r} of {file.name} is no array: {first_line(error)}.") from None
             yield content, header  # type: ignore[misc]
 
@@ -108,7 +111,7 @@ def hdf5_array(file: DataFile, key: str) -> StoredArray:
 
     @contextmanager
     def opened() -> Iterator[Any]:
-        with said_of(file.name), h5py.File(file.path, "r") as content:
+        with _opened_hdf5(file) as content:
             if not isinstance(content[key], h5py.Dataset):
                 raise ValueError(f"{key!r} of {file.name} must be a dataset, got a group.")
             yield content[key]
@@ -129,12 +132,22 @@ def hdf5_array(file: DataFile, key: str) -> StoredArray:
 
 def array_names(file: DataFile) -> list[str]:
     """Return the names of the arrays of an NPZ or HDF5 file."""
+    if file.format == "NPZ":
+        with said_of(file.name), ZipFile(file.path) as archive:
+            return [name.removesuffix(".npy") for name in archive.namelist() if name.endswith(".npy")]
+    with _opened_hdf5(file) as content:
+        return list(content)
+
+
+@contextmanager
+def _opened_hdf5(file: DataFile) -> Iterator[Any]:
+    """Open an HDF5 file; damage inside it comes as errors of many kinds."""
     with said_of(file.name):
-        if file.format == "NPZ":
-            with ZipFile(file.path) as archive:
-                return [name.removesuffix(".npy") for name in archive.namelist() if name.endswith(".npy")]
-        with _h5py(file.name).File(file.path, "r") as content:
-            return list(content)
+        try:
+            with _h5py(file.name).File(file.path, "r") as content:
+                yield content
+        except (RuntimeError, KeyError) as error:
+            raise ValueError(f"{file.name} is damaged or cut off: {first_line(error)}.") from None
 
 
 def _h5py(name: str) -> Any:

@@ -75,7 +75,7 @@ def said_of(name: str) -> Iterator[None]:
     """Turn what libraries raise about the content of a file into one sentence that names it."""
     try:
         yield
-    except (EOFError, zlib.error, zipfile.BadZipFile, UnicodeDecodeError) as error:
+    except (EOFError, zlib.error, zipfile.BadZipFile, NotImplementedError, UnicodeDecodeError) as error:
         raise ValueError(f"{name} is damaged or cut off: {first_line(error)}.") from None
     except OSError as error:
         if str(error).startswith(name):

@@ -169,14 +169,15 @@ def fill_missing(
     """Replace NaN by what the columns say, and refuse what is infinite."""
     if np.isfinite(X).all():
         return
-    bad = np.isinf(X) | (np.isnan(X) & np.isnan(fill))
-    if bad.any():
-        row, feature = np.argwhere(bad)[0]
+    rows, features = np.nonzero(np.isnan(X))
+    with np.errstate(over="ignore"):
+        X[rows, features] = fill[features]
+    bad = np.argwhere(~np.isfinite(X))
+    if bad.size:
+        row, feature = bad[0]
         what = "a missing value" if np.isnan(X[row, feature]) else f"a value that is infinite in {X.dtype}"
         name = columns.feature_names[feature]
         raise ValueError(f"Column {name!r} of {file} has {what} in row {first_row + row + 1}.")
-    rows, features = np.nonzero(np.isnan(X))
-    X[rows, features] = fill[features]
 
 
 def labels_of(array: Any, kind: str, file: str, first_row: int) -> NDArray:

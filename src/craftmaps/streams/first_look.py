@@ -100,7 +100,8 @@ class Means:
             self._counts -= (~np.isfinite(values)).sum(axis=1)
             values[~np.isfinite(values)] = 0
         self._counts += values.shape[1]
-        self._sums += values.sum(axis=1)
+        with np.errstate(over="ignore"):
+            self._sums += values.sum(axis=1)
 
     @property
     def n_seen(self) -> int:
@@ -110,7 +111,7 @@ class Means:
     @property
     def fill(self) -> tuple[float, ...]:
         """The means; 0 where nothing was seen."""
-        return tuple((self._sums / np.maximum(self._counts, 1)).tolist())
+        return tuple(np.nan_to_num(self._sums / np.maximum(self._counts, 1)).tolist())
 
 
 class _NumberLook:

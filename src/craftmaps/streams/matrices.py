@@ -63,7 +63,7 @@ class DenseReader:
 
     def encode(self, piece: Piece, out: NDArray[np.floating]) -> None:
         """Write rows to a matrix of another type."""
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):
             out[:] = in_double(piece.rows)
         fill_missing(out, self._fill, self._columns, self.name, piece.first_row)
 

@@ -11,6 +11,7 @@ from scipy.sparse import csr_matrix, vstack
 from sklearn.utils import check_scalar
 
 from craftmaps.streams.columns import Columns
+from craftmaps.streams.content import said_of
 from craftmaps.streams.cutting import Piece, cut
 from craftmaps.streams.files import PathLike, StandardInput, find_files, standard_input
 from craftmaps.streams.matrices import open_matrices
@@ -170,8 +171,10 @@ class Stream:
         """Yield blocks and the bytes behind them."""
         block = None
         for block in cut(self._pieces(), self._batch_rows, self._max_rows):
-            y = None if block[0].labels is None else np.concatenate([piece.reader.labels(piece) for piece in block])
-            yield self._matrix(block), y, block[-1].position
+            with said_of(block[-1].reader.name):
+                y = None if block[0].labels is None else np.concatenate([piece.reader.labels(piece) for piece in block])
+                X = self._matrix(block)
+            yield X, y, block[-1].position
         if block is None:
             raise ValueError(f"{self._readers[0].name} has no rows.")
 

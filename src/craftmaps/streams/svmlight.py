@@ -45,7 +45,7 @@ class SparseReader:
 
     def encode_sparse(self, piece: Piece, dtype: np.dtype) -> csr_matrix:
         """Return rows in a type."""
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):
             rows = piece.rows.astype(dtype)
         bad = np.flatnonzero(~np.isfinite(rows.data))
         if bad.size:

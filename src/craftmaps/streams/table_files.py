@@ -61,13 +61,11 @@ class ArrowTable:
     def batches(self, kinds: Mapping[str, str], batch_rows: int) -> Batches:
         """Yield batches of some columns, each with the number of bytes read so far."""
         with self._opened() as (reader, source):
-            if self._is_stream:
-                for batch in reader:
-                    yield batch.select(list(kinds)), source.tell()
-            else:
-                for i in range(reader.num_record_batches):
-                    done = self._file.n_bytes * (i + 1) // reader.num_record_batches
-                    yield reader.get_batch(i).select(list(kinds)), done
+            n_batches = 0 if self._is_stream else reader.num_record_batches
+            for i, batch in enumerate(reader if self._is_stream else map(reader.get_batch, range(n_batches))):
+                chosen = batch.select(list(kinds))
+                chosen.validate(full=True)  # Arrow trusts its own format, and damage would crash the program
+                yield chosen, source.tell() if self._is_stream else self._file.n_bytes * (i + 1) // n_batches
 
     @contextmanager
     def _opened(self) -> Iterator[tuple[Any, Any]]:
@@ -213,8 +211,8 @@ def whole_lines(content: Any, name: str, size: int, has_quotes: bool = False) ->
         text = rest + piece
         end = text.rfind(b"\n") + 1
         if has_quotes and len(text) <= _LONGEST_LINE:
-            # A quote within a quoted cell is doubled, so an odd number of them before a place means that a cell is open.
-            # Beyond the longest line it is taken for a letter.
+            # A quote within a quoted cell is doubled, so an odd number of them before a place means that a cell is
+            # open there. Beyond the longest line it is taken for a letter.
             while end and text.count(b'"', 0, end) % 2:
                 end = text.rfind(b"\n", 0, text.rfind(b'"', 0, end)) + 1
         if end:

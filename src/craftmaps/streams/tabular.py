@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from craftmaps.streams.columns import Columns, listed
-from craftmaps.streams.content import import_arrow
+from craftmaps.streams.content import import_arrow, said_of
 from craftmaps.streams.cutting import Piece, cut
 from craftmaps.streams.encoding import bind, check_kinds, described, encode_table, fill_missing, kind_of, labels_of
 from craftmaps.streams.files import DataFile, StandardInput
@@ -54,7 +54,9 @@ class TableReader:
 
     def encode(self, piece: Piece, out: NDArray[np.floating]) -> None:
         """Write the features of rows to a matrix."""
-        with np.errstate(over="ignore"):  # what is too large for the type is refused below, by its place
+        with np.errstate(
+            over="ignore", invalid="ignore"
+        ):  # what is too large for the type is refused below, by its place
             encode_table(piece.rows, self._bound, out, self.name, piece.first_row)
         fill_missing(out, self._fill, self._columns, self.name, piece.first_row)
 
@@ -86,7 +88,8 @@ def _table_reader(file: Any, target: Target, columns: Columns | None) -> TableRe
             return TableReader(file, table, _name_cells(table, target, columns))
     else:
         table = {"Parquet": ParquetTable, "Arrow": ArrowTable, "JSON lines": JsonTable}[file.format](file)
-    names = table.schema.names
+    with said_of(file.name):
+        names = table.schema.names
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise ValueError(f"The columns of {file.name} must have different names, got {listed(twice)} more than once.")
@@ -148,7 +151,8 @@ def _look_at_tables(readers: list[TableReader], target: Target, drop: Sequence[s
 
     n_seen = 0
     for block in cut(pieces(), LOOK_BATCH, max_rows):
-        look.add(_joined(block))
+        with said_of(block[-1].reader.name):
+            look.add(_joined(block))
         n_seen += sum(map(len, block))
         if n_seen >= look_rows(look.width):
             break
