@@ -1,8 +1,8 @@
 """Cells: the smallest results. Each is measured once, written at once, and skipped when run again.
 
 A cell is a dictionary of all parameters that its numbers depend on. Results are JSON lines, one file for
-each experiment; a line holds a cell, its values, the seconds it took and the environment it ran in, by the
-name of a file in `environments/`.
+each experiment; a line holds a cell, its values, the seconds and threads it took and the environment it ran in,
+by the name of a file in `environments/`.
 """
 
 import hashlib
@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.measuring import environment
+from craftmaps.parallel import n_threads
 
 Cell = dict[str, Any]
 HERE = Path(__file__).resolve().parent
@@ -61,7 +62,13 @@ class Results:
         """Append a finished cell to the file, in one write that has reached the disk on return."""
         if self._environment is None:
             self._environment = _write_environment(self.folder)
-        record = {"cell": cell, "values": values, "seconds": round(seconds, 3), "environment": self._environment}
+        record = {
+            "cell": cell,
+            "values": values,
+            "seconds": round(seconds, 3),
+            "threads": n_threads(),
+            "environment": self._environment,
+        }
         line = json.dumps(record, sort_keys=True).encode() + b"\n"
         if self.path.exists() and not _ends_a_line(self.path):
             line = b"\n" + line

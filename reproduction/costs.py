@@ -8,8 +8,11 @@ import numpy as np
 from scipy.linalg import blas, lapack
 
 from craftmaps import Polynomial
+from craftmaps.memory import available_memory
 from reproduction.methods import OURS, PAPER_METHODS, make_map
 
+# Of every entry of the Gram matrix, with the copies that the choice of a penalty needs.
+SQUARE_BYTES, TRIANGLE_BYTES = 28, 6
 _WIDTH, _ROWS = 512, 512
 
 
@@ -61,8 +64,9 @@ class Rates(NamedTuple):
 
 
 def learning_bytes(components: int) -> float:
-    """Return the memory of the statistic, a copy without a fold, and a system to solve, in double precision."""
-    return 3 * 8.0 * components**2 + 2**30
+    """Return the memory of learning: a square where that fits, else a packed triangle, as in the learner."""
+    square, triangle = (entry * float(components) ** 2 for entry in (SQUARE_BYTES, TRIANGLE_BYTES))
+    return 2**30 + (square if square < (available_memory() or np.inf) else triangle)
 
 
 def _shortest(task: Callable[[], Any]) -> float:

@@ -86,6 +86,7 @@ def _say_figure6(name: str, pairs: list[Pair]) -> list[str]:
         lines += [
             "MNIST8M could not be had: the rows are deformations of the training digits of the same kind (shift, "
             "rotation, thickness, elastic; `infinite_digits.py`), and the first 60,000 are the digits themselves. "
+            "How far they go was settled by looking at pictures of training digits, not by any error. "
             "Deformations of one digit fall into different folds, so cross-validation can be optimistic. "
             "Ten digits, each with nine deformations:",
             "",

@@ -8,7 +8,7 @@ from typing import Any
 from reproduction import drawing, figure2, figure4, figure5, figure6, figure7, figure_section, table1, table_section
 from reproduction.cells import Results, environments
 from reproduction.claims import OUTCOMES, Pair, verdicts
-from reproduction.costs import learning_bytes
+from reproduction.costs import SQUARE_BYTES, TRIANGLE_BYTES
 from reproduction.methods import RIVALS
 from reproduction.running import LEVELS, results_folder, settings_of
 from reproduction.table_section import width_text
@@ -37,6 +37,7 @@ def write(level: str, folder: Path | None = None) -> Path:
         _origins(folder),
     ]
     path = folder.parent / "README.md"
+    path.parent.mkdir(parents=True, exist_ok=True)
     new = path.with_suffix(".new")
     new.write_text("\n\n".join(part.strip() for part in parts) + "\n")
     new.replace(path)
@@ -96,7 +97,10 @@ def _settings(level: str) -> str:
     settings = settings_of("table1", level)
     large = settings["large"]
     degrees = ", ".join(str(settings[part]["degree"]) for part in table_section.TITLES)
-    memory = ", ".join(f"{learning_bytes(w) / 2**30:.0f} GB at {width_text(w)}" for w in (2**14, 2**15, 2**16))
+    square, triangle = (
+        ", ".join(f"{entry * w**2 / 2**30:.0f} GB at {width_text(w)}" for w in (2**14, 2**15, 2**16))
+        for entry in (SQUARE_BYTES, TRIANGLE_BYTES)
+    )
     return f"""## What was done as in the paper, and what was not
 
 - As in the paper: rows of unit length, coef0 = {settings["coef0"]}, D = {settings["up_factor"]} E in Table 1, degrees
@@ -113,8 +117,10 @@ def _settings(level: str) -> str:
   rows, with folds of all training rows.
 - Not in the paper, so ours: the split of COIL100 (two are shown), the values of E in Figure 4, the degrees in Figure 5,
   and the two sets of classes in Figure 2 (digits 0-4 and 5-9).
-- A pass in double precision, with the copies that the choice of a penalty needs, takes {memory}; cells that need more
-  than a machine has are not run."""
+- Learning takes {square} in double precision, and where that does not
+  fit {triangle} in single precision; cells that need more than is free are not run.
+- The same seed gives the same numbers again with the same number of threads. With another number sums are rounded
+  otherwise, and a test row or an automatic choice that stands on the edge can fall to the other side."""
 
 
 def _powers(settings: dict[str, Any]) -> str:

@@ -5,7 +5,6 @@ cells build on each other sets `IN_ORDER = True` and runs them as they come.
 """
 
 import argparse
-import os
 import sys
 import time
 import tomllib
@@ -13,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from craftmaps.memory import available_memory
 from reproduction.cells import HERE, Cell, Results
 from reproduction.costs import Cost, Rates
 
@@ -59,9 +59,10 @@ def run(experiment: Any, arguments: argparse.Namespace, rates: Rates) -> None:
         return
     progress = _Progress(len(order), total)
     for i in order:
-        if costs[i].bytes > _memory():
-            need, have = costs[i].bytes / 2**30, _memory() / 2**30
-            progress.skip(costs[i].seconds, f"{describe(todo[i])} needs {need:.0f} GB of {have:.0f} GB: not run")
+        memory = available_memory() or costs[i].bytes
+        if costs[i].bytes > memory:
+            need, have = costs[i].bytes / 2**30, memory / 2**30
+            progress.skip(costs[i].seconds, f"{describe(todo[i])} needs {need:.0f} GB, {have:.0f} GB are free: not run")
             continue
         if arguments.deadline is not None and time.monotonic() + costs[i].seconds > arguments.deadline:
             progress.skip(costs[i].seconds, f"{describe(todo[i])} would take {duration(costs[i].seconds)}: not run")
@@ -159,11 +160,6 @@ def _is_chosen(cell: Cell, choices: Sequence[str]) -> bool:
         key, value = choice.split("=", 1)
         allowed.setdefault(key, set()).add(value)
     return all(str(cell.get(key)) in values for key, values in allowed.items())
-
-
-def _memory() -> int:
-    """Return the memory of the machine, less what the system needs."""
-    return int(0.92 * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
 
 
 def _merged(settings: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:

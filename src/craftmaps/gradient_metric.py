@@ -13,8 +13,8 @@ from craftmaps.parallel import blas_threads
 from craftmaps.randomness import child_seed, uniforms
 
 _DEGREE = 5
-_PENALTIES = (1e-4, 1e-3, 1e-2, 1e-1)
-_FIT_ROWS = 4096
+_PENALTIES = (1e-3, 1e-2, 1e-1)
+_FIT_ROWS = 5120
 _SCORED_ROWS = 1024
 _MOST_TARGETS = 16
 

@@ -35,7 +35,7 @@ from craftmaps.tensor_sketch import TensorSketch
 from craftmaps.treatments import Treatment
 
 FEATURE_MAPS = ("craft", "maclaurin", "tensorsketch", "landmarks", None)
-_FIRST_ROWS = 8192
+_FIRST_ROWS = 12288
 _BLOCK_BYTES = 2**26
 _MAPPED_ROWS = 1024
 # Of every entry: the float64 square, its copies for solving, and float32 products of a block.
@@ -45,8 +45,8 @@ _SQUARE_BYTES = 28
 class OnePassLearner(BaseEstimator):
     """Rows are mapped and added to a statistic, block by block; `finish` chooses alpha and solves.
 
-    What depends on rows (automatic choices, metrics, landmarks) is settled on the first 8,192 of
-    them, and `fit`, which has all rows, settles it on a sample of 8,192. Everything else depends
+    What depends on rows (automatic choices, metrics, landmarks) is settled on the first 12,288 of
+    them, and `fit`, which has all rows, settles it on a sample of as many. Everything else depends
     on parameters alone, so statistics of different rows add up.
     """
 
@@ -528,10 +528,10 @@ class OnePassLearner(BaseEstimator):
             self.finish()
         X = validate_data(self, X, dtype=(np.float64, np.float32), accept_sparse="csr", reset=False)
         outputs = np.empty((X.shape[0], self._target_coef.shape[0]), X.dtype)
-        coef, rows = self._target_coef.T.astype(X.dtype), self._rows_per_block(X)
-        for start in range(0, X.shape[0], rows):
-            part = slice(start, start + rows)
-            outputs[part] = self._lift(X[part]) @ coef + self._target_intercept.astype(X.dtype)  # type: ignore[misc]
+        coef, intercept = self._target_coef.T.astype(X.dtype), self._target_intercept.astype(X.dtype)
+        for start in range(0, X.shape[0], _MAPPED_ROWS):
+            part = slice(start, start + _MAPPED_ROWS)
+            outputs[part] = self._lift(X[part]) @ coef + intercept  # type: ignore[misc]
         return outputs
 
     def __sklearn_tags__(self):

@@ -16,7 +16,7 @@ from craftmaps.streams.content import first_line
 from craftmaps.streams.cutting import Piece
 from craftmaps.streams.encoding import labels_of
 from craftmaps.streams.files import DataFile, StandardInput
-from craftmaps.streams.table_files import whole_lines
+from craftmaps.streams.lines import whole_lines
 
 _BLOCK = 1 << 20
 _COMMENT = re.compile(rb"#[^\n]*")

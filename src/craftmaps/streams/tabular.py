@@ -6,13 +6,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from craftmaps.streams.arrow_files import ArrowTable, ParquetTable
 from craftmaps.streams.columns import Columns, listed
 from craftmaps.streams.content import import_arrow, said_of
 from craftmaps.streams.cutting import Piece, cut
 from craftmaps.streams.encoding import bind, check_kinds, described, encode_table, fill_missing, kind_of, labels_of
 from craftmaps.streams.files import DataFile, StandardInput
 from craftmaps.streams.first_look import LOOK_BATCH, TableLook, look_rows, resolve
-from craftmaps.streams.table_files import ArrowTable, CsvTable, JsonTable, ParquetTable
+from craftmaps.streams.text_files import CsvTable, JsonTable
 
 Target = str | int | None
 
