@@ -32,7 +32,7 @@ def test_with_results(folder):
     finish(folder, table1, lambda cell: {"error": ERRORS[cell["method"]] + 0.1 * cell["seed"], "kernel_error": 0.3})
     for experiment in (figure4, figure5):
         finish(folder, experiment, lambda cell: {"kernel_error": ERRORS[cell["method"]], "up_kernel_error": 8.5})
-    finish(folder, figure2, lambda cell: {"log_scree": [3.0, 1.0, None], "counts": [1, 6, 3]})
+    finish(folder, figure2, lambda cell: {"log_scree": [3.0, 1.0, None], "counts": [1, 3, 6]})
     finish(folder, figure7, lambda cell: {"error": ERRORS[cell["method"]], "pass_seconds": cell["components"] / 64})
     path = page.write("tiny", folder)
     text = path.read_text()
@@ -44,7 +44,7 @@ def test_with_results(folder):
     assert "| Table 1: test errors | 90 of 90 | CM TS beats TS | 0 | 0 | 0 | 9 |" in text
     assert "In 14 of these 14" not in text
     assert "In 12 of these 12 the up-map alone" in text
-    assert "weights in the fullest bin: 60 %" in text
+    assert "weights in the fullest bin 60 % (at +0.67), at zero 30 %" in text
     assert "At equal time CM RFM has the lower error in 3 of 3 places beside RFM" in text
     for name in ("figure2", "figure4", "figure5", "figure7"):
         assert (path.parent / "figures" / f"{name}.png").stat().st_size > 5000
