@@ -1,0 +1,73 @@
+"""What a model is, and how well it does, in plain values and in words."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+from craftmaps.cli.options import kernel_text
+
+
+def describe(model: Any, path: Path, target: str | int | None) -> dict[str, Any]:
+    """Return what a model is, as plain values."""
+    lift = model._lift
+    feature_map = lift.feature_map
+    classes = getattr(model, "classes_", None)
+    return {
+        "path": str(path),
+        "bytes": os.path.getsize(path),
+        "task": "regression" if classes is None else "classification",
+        "target": target,
+        "rows": model.n_rows_seen_,
+        "columns": model.n_features_in_,
+        "classes": None if classes is None else classes.tolist(),
+        "features": model._target_coef.shape[1],
+        "feature_map": None if feature_map is None else type(feature_map).__name__,
+        "kernel": kernel_text(getattr(feature_map, "kernel", None)),
+        "metric": _metric_text(lift.metric),
+        "length": "unit length" if lift.scale is None else f"times {lift.scale:.4g}",
+        "code": None if classes is None else model.code,
+        "alpha": model.alpha_,
+        "seed": model.seed_,
+    }
+
+
+def model_facts(model: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return a described model as names and texts."""
+    classes = model["classes"]
+    told = "numbers" if classes is None else f"{len(classes):,} classes"
+    if classes is not None and len(classes) <= 12:
+        told += ": " + ", ".join(map(str, classes))
+    target = "" if model["target"] is None else f"{model['target']}, "
+    return [
+        ("learned from", f"{model['rows']:,} rows of {model['columns']:,} columns"),
+        ("target", f"{target}{told}"),
+        ("features", f"{model['features']:,}, {model['feature_map'] or 'the columns themselves'}"),
+        ("kernel", model["kernel"]),
+        ("metric", f"{model['metric']}; {model['length']}"),
+        ("alpha", f"{model['alpha']:.3g}"),
+        ("seed", str(model["seed"])),
+    ]
+
+
+def error_text(scores: dict[str, Any] | None) -> str:
+    """Write the error on some rows, with its interval."""
+    from craftmaps.report.wording import interval, number, percent
+
+    if scores is None:
+        return ""
+    if "rmse" in scores:
+        text, ends = f"root mean square error {number(scores['rmse'])}", interval(scores["rmse_interval"], number)
+    else:
+        text, ends = f"{percent(scores['error'])} error", interval(scores["error_interval"])
+    return f"{text} ({ends}) on {scores['rows']:,} rows" if ends else f"{text} on {scores['rows']:,} rows"
+
+
+def _metric_text(metric: Any) -> str:
+    """Write what shapes rows."""
+    if metric is None:
+        return "rows as they are"
+    name = {"StandardScaler": "standardised columns"}.get(type(metric).__name__)
+    if name is None:
+        name = type(metric).__name__.removesuffix("Metric").lower()
+        name += f", power {metric.power:g}, {metric.components_.shape[0]} axes"
+    return name

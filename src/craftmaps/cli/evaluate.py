@@ -1,0 +1,105 @@
+"""`craftmaps evaluate`: how good the predictions of a model are."""
+
+from contextlib import nullcontext
+from typing import Annotated, Any
+
+import typer
+
+from craftmaps.cli.description import error_text
+from craftmaps.cli.options import BatchRows, Data, Json, Model, Threads, as_source, parse_target
+from craftmaps.cli.terminal import Progress, print_facts, print_json, print_table, words
+
+_WIDEST_MATRIX = 12
+_MOST_LINES = 20
+
+
+def evaluate(
+    model: Model,
+    data: Data,
+    target: Annotated[
+        str | None, typer.Option(metavar="COL", help="Column of the labels; by default the one of the training rows.")
+    ] = None,
+    batch_rows: BatchRows = 8192,
+    threads: Threads = None,
+    as_json: Json = False,
+) -> None:
+    """Compare predictions with labels: error, confusion, classes, calibration.
+
+    Example: craftmaps evaluate model.craft test.parquet
+    """
+    from craftmaps import threads as using_threads
+    from craftmaps.cli.model_rows import columns_of, open_labelled_rows, read_model
+    from craftmaps.cli.scores import score
+
+    learned = read_model(model)
+    with using_threads(threads) if threads else nullcontext():
+        stream = open_labelled_rows(columns_of(learned), as_source(data), parse_target(target), batch_rows)
+        with Progress("Evaluating", stream) as progress:
+            scores = score(learned, stream, progress)
+    if as_json:
+        print_json(scores)
+    elif "rmse" in scores:
+        _print_numbers(scores)
+    else:
+        _print_classes(scores)
+
+
+def _print_numbers(scores: dict[str, Any]) -> None:
+    """Print the errors of a regressor."""
+    from craftmaps.report.wording import decimal, number
+
+    facts = [
+        ("test", error_text(scores)),
+        ("mean absolute error", number(scores["mean_absolute_error"])),
+        ("R2", decimal(scores["r2"])),
+    ]
+    print_facts([(name, words(text)) for name, text in facts])
+
+
+def _print_classes(scores: dict[str, Any]) -> None:
+    """Print the errors of a classifier."""
+    from craftmaps.report.wording import number, percent
+
+    calibration = scores["calibration"]
+    gap = words(percent(calibration["expected_calibration_error"]))
+    print_facts(
+        [
+            ("test", words(error_text(scores))),
+            ("calibration", f"probabilities are off by {gap} on average"),
+        ]
+    )
+    classes = scores["classes"]
+    if len(classes) <= _WIDEST_MATRIX:
+        _print_matrix(scores)
+    else:
+        mistakes = [pair for pair in scores["confusion"] if pair["true"] != pair["predicted"]]
+        mistakes.sort(key=lambda pair: -pair["rows"])
+        rows = [[str(pair["true"]), str(pair["predicted"]), f"{pair['rows']:,}"] for pair in mistakes[:_MOST_LINES]]
+        print()
+        print_table(["true", "predicted", "rows"], rows, n_left=2)
+    shown = classes
+    if len(classes) > _MOST_LINES:
+        shown = sorted(classes, key=lambda line: 2.0 if line["recall"] is None else line["recall"])[:_MOST_LINES]
+    rows = [
+        [str(line["label"]), f"{line['rows']:,}", words(percent(line["precision"])), words(percent(line["recall"]))]
+        for line in shown
+    ]
+    print()
+    print_table(["class", "rows", "precision", "recall"], rows)
+    rows = [
+        [number(line["probability"]), f"{line['rows']:,}", words(percent(line["right"]))]
+        for line in calibration["bins"]
+    ]
+    print()
+    print_table(["probability", "rows", "right"], rows, n_left=0)
+
+
+def _print_matrix(scores: dict[str, Any]) -> None:
+    """Print the confusion matrix, rows true and columns predicted."""
+    counts = {(pair["true"], pair["predicted"]): pair["rows"] for pair in scores["confusion"]}
+    labels = [line["label"] for line in scores["classes"]]
+    rows = [
+        [str(true), *(f"{n:,}" if (n := counts.get((true, said), 0)) else "." for said in labels)] for true in labels
+    ]
+    print()
+    print_table(["true \\ predicted", *map(str, labels)], rows)

@@ -1,0 +1,111 @@
+"""One pass of a learner over a stream: watched, interrupted between two blocks, resumed."""
+
+import json
+import signal
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from craftmaps.cli.terminal import Progress, say
+
+
+class CheckpointFolder:
+    """A folder with the checkpoint of a run, and what the run was over.
+
+    Blocks are told apart by their number alone, so a run must be over the same rows in the same blocks to be resumed.
+    """
+
+    def __init__(self, folder: Path, run: dict[str, Any], is_resumed: bool):
+        self.path, self._about = folder / "run.checkpoint", folder / "run.json"
+        folder.mkdir(parents=True, exist_ok=True)
+        self.is_resumed = self.path.exists()
+        if self.is_resumed and not is_resumed:
+            raise FileExistsError(
+                f"{folder} holds the checkpoint of a run that has not ended: go on with --resume, or remove it."
+            )
+        if self.is_resumed:
+            self._check(run)
+        elif is_resumed:
+            say(f"There is no checkpoint in {folder}: beginning with the first row.")
+        self._about.write_text(json.dumps(run), encoding="utf-8")
+
+    def _check(self, run: dict[str, Any]) -> None:
+        """Refuse to go on over other rows, or other blocks of them."""
+        try:
+            before = json.loads(self._about.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            raise ValueError(f"{self._about} is missing or damaged, so this run cannot be resumed.") from None
+        for name, value in run.items():
+            if before.get(name) != value:
+                values = "" if name == "columns" else f", {before.get(name)} before and {value} now"
+                raise ValueError(f"{self.path} is of a run with other {name.replace('_', ' ')}{values}.")
+
+    def remove(self) -> None:
+        """Remove what a run that has ended does not need any more."""
+        self.path.unlink(missing_ok=True)
+        self._about.unlink(missing_ok=True)
+
+
+class WatchedPass:
+    """The blocks of a stream on their way to a learner.
+
+    The first interruption ends the pass when the block at hand is counted, so that what is counted is whole;
+    the second one, and one while the learner solves, ends it at once.
+    """
+
+    def __init__(self, model: Any, blocks: Iterable[tuple], progress: Progress, checkpoint: CheckpointFolder | None):
+        self._model, self._blocks, self._progress, self._checkpoint = model, blocks, progress, checkpoint
+        self._n_blocks = self._n_rows = 0
+        self._state = "whole"  # whole blocks are counted; "counting" one of them; "solving"
+        self._is_stopped = False
+        self.ended = 0.0  # when the last block was counted
+
+    def __iter__(self) -> Iterator[tuple]:
+        for X, y in self._blocks:
+            self._state = "counting"
+            yield X, y
+            self._state = "whole"
+            self._n_blocks += 1
+            self._n_rows += X.shape[0]
+            self._progress.show(self._n_rows)
+            if self._is_stopped:
+                raise KeyboardInterrupt
+        self.ended = time.monotonic()
+        self._progress.turn_to("Solving")
+        self.keep()
+        self._state = "solving"
+
+    def fit(self, every: int) -> None:
+        """Let the learner learn from all blocks."""
+        with self._interruptible():
+            self._model.fit_stream(self, checkpoint=self._checkpoint and self._checkpoint.path, every=every)
+        self._state = "whole"
+
+    def keep(self) -> None:
+        """Write the checkpoint, if there is to be one and the learner is not in the midst of something."""
+        from craftmaps import checkpoint
+
+        # The learner has seen more where blocks that were counted before are still being passed over.
+        is_new = 0 < self._n_rows == getattr(self._model, "n_rows_seen_", 0)
+        if self._checkpoint is not None and is_new and self._state == "whole":
+            checkpoint.write(self._checkpoint.path, self._model, self._n_blocks)
+
+    @contextmanager
+    def _interruptible(self) -> Iterator[None]:
+        """Note the first interruption and obey it between two blocks."""
+        signals = (signal.SIGINT, signal.SIGTERM)
+        before = [signal.signal(number, self._interrupt) for number in signals]
+        try:
+            yield
+        finally:
+            for number, handler in zip(signals, before, strict=True):
+                signal.signal(number, handler)
+
+    def _interrupt(self, number: int, frame: Any) -> None:
+        """Stop now if what is counted is whole, else soon."""
+        if self._is_stopped or self._state != "counting":
+            raise KeyboardInterrupt
+        self._is_stopped = True
+        say("Interrupted: ending the block at hand. Interrupt again to stop at once.")

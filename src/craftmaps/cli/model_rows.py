@@ -1,0 +1,46 @@
+"""Rows of files as a model takes them."""
+
+from pathlib import Path
+from typing import Any
+
+from craftmaps import load_model, streams
+from craftmaps.streams import Column, Columns
+
+_LABEL_KINDS = {"b": "boolean", "i": "integer", "u": "integer", "f": "number"}
+
+
+def read_model(path: Path) -> Any:
+    """Read a model; it must be a file."""
+    if path.is_dir():
+        raise IsADirectoryError(f"MODEL must be a file, got the folder {str(path)!r}.")
+    return load_model(path)
+
+
+def columns_of(model: Any) -> Columns:
+    """Return the rule by which tables become rows of a model; one saved without it takes rows by position."""
+    notes = model.notes_
+    if isinstance(notes, dict) and notes.get("columns") is not None:
+        columns = Columns.from_plain(notes["columns"])
+        if columns.n_features != model.n_features_in_:
+            raise ValueError(
+                f"The model takes rows of {model.n_features_in_} columns, but its notes describe {columns.n_features}."
+            )
+        return columns
+    width = model.n_features_in_
+    classes = getattr(model, "classes_", None)
+    kind = "number" if classes is None else _LABEL_KINDS.get(classes.dtype.kind, "text")
+    return Columns((Column("x", "list", width=width),), None, kind, n_cells=width)
+
+
+def open_rows(model: Any, source: Any, batch_rows: int) -> streams.Stream:
+    """Open rows to predict; labels that a table has by name are not even read, as they may be missing."""
+    columns = columns_of(model)
+    target = None if columns.n_cells is None else "auto"
+    return streams.open(source, target, batch_rows, columns)
+
+
+def open_labelled_rows(columns: Columns, source: Any, target: str | int, batch_rows: int) -> streams.Stream:
+    """Open rows to compare predictions with labels on."""
+    if target == "auto" and columns.n_cells is None and columns.target is not None:
+        target = columns.target  # a table that lacks it is refused here, by name
+    return streams.open(source, target, batch_rows, columns)

@@ -1,0 +1,112 @@
+"""What options mean: kernels, sizes of memory and names of columns as text."""
+
+import math
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+_UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+_KERNELS = "auto, poly:DEGREE[:COEF0[:GAMMA]] or exp[:GAMMA]"
+
+
+def parse_kernel(text: str) -> Any:
+    """Return a kernel from text such as "poly:7:1" or "exp:0.5"; "auto" stays as it is.
+
+    Examples
+    --------
+    >>> parse_kernel("poly:7:1")
+    Polynomial(degree=7)
+    >>> kernel_text(parse_kernel("exp:0.5"))
+    'exp:0.5'
+    """
+    from craftmaps.kernels import Exponential, Polynomial
+
+    name, *numbers = text.strip().lower().split(":")
+    try:
+        if name == "auto" and not numbers:
+            return "auto"
+        if name == "poly" and 1 <= len(numbers) <= 3:
+            return Polynomial(int(numbers[0]), *map(float, numbers[1:]))
+        if name == "exp" and len(numbers) <= 1:
+            return Exponential(*map(float, numbers))
+    except ValueError as error:
+        if str(error).startswith(("degree", "coef0", "gamma")):
+            raise typer.BadParameter(str(error)) from None
+    raise typer.BadParameter(f"It must be {_KERNELS}, got {text!r}.")
+
+
+def kernel_text(kernel: Any) -> str:
+    """Return a kernel as `parse_kernel` takes it."""
+    from craftmaps.kernels import DotProductKernel, Exponential, Polynomial
+
+    if isinstance(kernel, Polynomial):
+        gamma = "" if kernel.gamma == 1 else f":{kernel.gamma:g}"
+        return f"poly:{kernel.degree}:{kernel.coef0:g}{gamma}"
+    if isinstance(kernel, Exponential):
+        return f"exp:{kernel.gamma:g}"
+    return repr(kernel) if isinstance(kernel, DotProductKernel) else "none"
+
+
+def parse_memory(text: str) -> int:
+    """Return a number of bytes from text such as "4GB" or "512 MB".
+
+    Examples
+    --------
+    >>> parse_memory("1.5GB")
+    1500000000
+    """
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kKmMgGtT]?[bB]?)\s*", text)
+    unit = match[2].upper() if match else ""
+    n_bytes = float(match[1]) * _UNITS[unit if unit in _UNITS else f"{unit}B"] if match else 0.0
+    if not 0 < n_bytes < math.inf:
+        raise typer.BadParameter(f"It must be a size such as 4GB or 512MB, got {text!r}.")
+    return int(n_bytes)
+
+
+def parse_target(text: str | None) -> str | int:
+    """Return a target as streams take it: a name, a position, or "auto" for the one that is there by custom."""
+    if text is None:
+        return "auto"
+    return int(text) if re.fullmatch(r"-?\d+", text) else text
+
+
+def as_source(paths: Sequence[str]) -> Any:
+    """Return paths as streams take them; "-" alone is standard input."""
+    if "-" in paths and len(paths) > 1:
+        raise typer.BadParameter(f"Standard input, '-', must come alone, got {len(paths)} paths.")
+    return paths[0] if len(paths) == 1 else list(paths)
+
+
+def check_output(path: Path, option: str, suffixes: Sequence[str] = ()) -> None:
+    """Refuse a file that cannot be written, before the work and not after it."""
+    if suffixes and path.suffix.lower() not in suffixes:
+        raise typer.BadParameter(f"{option} must end in {', '.join(suffixes)}, got {str(path)!r}.")
+    if path.is_dir():
+        raise IsADirectoryError(f"{option} must be a file, got the folder {str(path)!r}.")
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"{option} must be in a folder that exists, got {str(path)!r}.")
+    if not os.access(path.parent, os.W_OK):
+        raise PermissionError(f"{option} must be in a folder that can be written to, got {str(path)!r}.")
+
+
+def check_positive(value: float | None) -> float | None:
+    """Refuse a number that is not positive and finite."""
+    if value is not None and not 0 < value < math.inf:
+        raise typer.BadParameter(f"It must be a finite number above 0, got {value:g}.")
+    return value
+
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of tables.")]
+Threads = Annotated[int | None, typer.Option(min=1, help="Threads to use; by default all cores.")]
+BatchRows = Annotated[int, typer.Option(min=1, metavar="ROWS", help="Rows to read at a time.")]
+Data = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="DATA...", help="Files, folders or globs of one format, or - for standard input.", show_default=False
+    ),
+]
+Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A file that train wrote.", show_default=False)]

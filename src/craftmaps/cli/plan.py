@@ -1,0 +1,85 @@
+"""`craftmaps plan`: predicted error and cost of maps on the rows of files."""
+
+from typing import Annotated, Any
+
+import typer
+
+from craftmaps.cli.options import Data, Json, as_source, check_positive, kernel_text, parse_kernel, parse_target
+from craftmaps.cli.terminal import print_json, print_table, say, words
+
+_SAMPLE_ROWS = 8192
+
+
+def plan(
+    data: Data,
+    target: Annotated[
+        str | None, typer.Option(metavar="COL", help="Column of the labels, to be left out. [label]")
+    ] = None,
+    kernel: Annotated[
+        Any, typer.Option(parser=parse_kernel, metavar="KERNEL", help="poly:DEGREE[:COEF0[:GAMMA]] or exp[:GAMMA].")
+    ] = "poly:3:1",
+    error: Annotated[
+        float | None, typer.Option(callback=check_positive, help="Largest relative kernel error wanted. [0.2]")
+    ] = None,
+    seconds: Annotated[
+        float | None, typer.Option(callback=check_positive, help="Longest time of a pass wanted, instead of --error.")
+    ] = None,
+    rows: Annotated[
+        int | None, typer.Option(min=1, help="Rows there will be; by default those of DATA, where files tell.")
+    ] = None,
+    most: Annotated[int, typer.Option(min=1, metavar="N", help="Maps to show.")] = 10,
+    drop: Annotated[list[str] | None, typer.Option(metavar="COL", help="Column to leave out; may be repeated.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Predict kernel error and cost of many maps on these rows, the best first.
+
+    Rows are brought to unit length, as train does if it is given a kernel and a metric.
+
+    Example: craftmaps plan train.parquet --target label --kernel poly:7:1 --error 0.1
+    """
+    from sklearn.preprocessing import normalize
+
+    from craftmaps import streams
+    from craftmaps.plan import plan as make_plan
+
+    if kernel == "auto":
+        raise typer.BadParameter("--kernel must be one kernel to plan for, got 'auto'.")
+    if error is not None and seconds is not None:
+        raise typer.BadParameter("One of --error and --seconds must be given, got both.")
+    if error is None and seconds is None:
+        error = 0.2
+    stream = streams.open(as_source(data), parse_target(target), _SAMPLE_ROWS, drop=drop or [])
+    X, _ = next(iter(stream))
+    n_rows = rows or stream.n_rows or X.shape[0]
+    choices = make_plan(normalize(X), kernel, error, seconds, n_rows=n_rows)
+    lines = [_line(choice) for choice in choices[:most]]
+    if as_json:
+        print_json({"kernel": kernel_text(kernel), "goal": choices.goal, "rows": n_rows, "choices": lines})
+        return
+    from craftmaps.report.wording import duration
+
+    table = [
+        [
+            line["map"],
+            "" if line["up_components"] is None else f"{line['up_components']:,}",
+            f"{line['components']:,}",
+            f"{line['predicted_error']:.3f}",
+            words(duration(line["seconds"])),
+            "yes" if line["within"] else "no",
+        ]
+        for line in lines
+    ]
+    say(f"{kernel_text(kernel)}, {choices.goal}, {n_rows:,} rows of {X.shape[1]:,} columns")
+    print_table(["map", "up", "width", "error", "pass", "meets goal"], table)
+
+
+def _line(choice: Any) -> dict[str, Any]:
+    """Return a choice as plain values."""
+    return {
+        "map": type(choice.feature_map).__name__,
+        "components": choice.feature_map.n_components,
+        "up_components": getattr(choice.feature_map, "up_components", None),
+        "predicted_error": choice.predicted_error,
+        "seconds": choice.seconds,
+        "within": choice.within,
+    }

@@ -1,0 +1,107 @@
+"""Files of predictions, written block by block under a new name and renamed when they are whole."""
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+SUFFIXES = (".parquet", ".csv", ".npy")
+
+
+@contextmanager
+def prediction_file(path: Path) -> Iterator[Any]:
+    """Give a writer for the format that a suffix tells; whatever happens, a file that was there before stays whole."""
+    new = path.with_name(f"{path.name}.new")
+    writers = {".parquet": ParquetPredictions, ".csv": CsvPredictions, ".npy": NpyPredictions}
+    try:
+        with open(new, "wb") as file:
+            writer = writers[path.suffix.lower()](file)
+            yield writer
+            writer.close()
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(new, path)
+    except OSError as error:
+        new.unlink(missing_ok=True)
+        if error.strerror is None or (error.filename is not None and error.filename != str(new)):
+            raise  # about a file that was read
+        raise OSError(f"{path} cannot be written: {error.strerror}.") from None
+    except BaseException:
+        new.unlink(missing_ok=True)
+        raise
+
+
+class _ArrowPredictions:
+    """Named columns, written by Arrow."""
+
+    def __init__(self, file: BinaryIO):
+        self._file, self._writer = file, None
+
+    def add(self, columns: Mapping[str, NDArray]) -> None:
+        """Write the columns of a block of rows."""
+        import pyarrow
+
+        table = pyarrow.table({name: pyarrow.array(values) for name, values in columns.items()})
+        if self._writer is None:
+            self._writer = self._open(table.schema)
+        self._writer.write_table(table)
+
+    def close(self) -> None:
+        """Write what a file ends with."""
+        if self._writer is not None:
+            self._writer.close()
+
+    def _open(self, schema: Any) -> Any:
+        raise NotImplementedError
+
+
+class ParquetPredictions(_ArrowPredictions):
+    """Parquet."""
+
+    def _open(self, schema: Any) -> Any:
+        import pyarrow.parquet
+
+        return pyarrow.parquet.ParquetWriter(self._file, schema)
+
+
+class CsvPredictions(_ArrowPredictions):
+    """Comma-separated text with a header."""
+
+    def _open(self, schema: Any) -> Any:
+        import pyarrow.csv
+
+        options = pyarrow.csv.WriteOptions(quoting_style="needed")
+        return pyarrow.csv.CSVWriter(self._file, schema, write_options=options)
+
+
+class NpyPredictions:
+    """One array: a vector, or a matrix with a column for each class."""
+
+    def __init__(self, file: BinaryIO):
+        self._file, self._n_rows = file, 0
+        self._first: NDArray | None = None
+
+    def add(self, columns: Mapping[str, NDArray]) -> None:
+        """Write the rows of a block."""
+        values = list(columns.values())
+        block = np.ascontiguousarray(values[0] if len(values) == 1 else np.column_stack(values))
+        if self._first is None:
+            self._first = block[:0]
+            self._write_header()
+        self._file.write(block.astype(self._first.dtype, copy=False).tobytes())
+        self._n_rows += block.shape[0]
+
+    def close(self) -> None:
+        """Write the number of rows, which is known now; NumPy leaves room for it in the header."""
+        self._file.seek(0)
+        self._write_header()
+
+    def _write_header(self) -> None:
+        assert self._first is not None
+        header = np.lib.format.header_data_from_array_1_0(self._first)
+        header["shape"] = (self._n_rows, *self._first.shape[1:])
+        np.lib.format.write_array_header_1_0(self._file, header)

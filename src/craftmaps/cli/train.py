@@ -1,0 +1,153 @@
+"""`craftmaps train`: learn a model from files in one pass."""
+
+import shlex
+import sys
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from craftmaps.cli.description import error_text, model_facts
+from craftmaps.cli.options import (
+    Data,
+    Json,
+    Threads,
+    as_source,
+    check_output,
+    parse_kernel,
+    parse_memory,
+    parse_target,
+)
+from craftmaps.cli.terminal import print_facts, print_json, say, words
+
+
+def train(
+    data: Data,
+    out: Annotated[Path, typer.Option(metavar="FILE", help="Where to write the model.", show_default=False)],
+    target: Annotated[
+        str | None,
+        typer.Option(metavar="COL", help="Column of the labels: a name, or a position from 0 (-1: the last). [label]"),
+    ] = None,
+    test: Annotated[
+        list[str] | None, typer.Option(metavar="DATA", help="Rows to measure the error on; may be repeated.")
+    ] = None,
+    report: Annotated[Path | None, typer.Option(metavar="FILE", help="Write an HTML page about the run.")] = None,
+    components: Annotated[int, typer.Option(min=1, metavar="E", help="Width of the features.")] = 2048,
+    kernel: Annotated[
+        Any,
+        typer.Option(parser=parse_kernel, metavar="KERNEL", help="auto, poly:DEGREE[:COEF0[:GAMMA]] or exp[:GAMMA]."),
+    ] = "auto",
+    feature_map: Annotated[
+        Literal["craft", "maclaurin", "tensorsketch", "landmarks", "none"], typer.Option(help="What maps the rows.")
+    ] = "craft",
+    metric: Annotated[
+        Literal["auto", "covariance", "gradient", "none"], typer.Option(help="What shapes the rows first.")
+    ] = "auto",
+    code: Annotated[
+        Literal["one-vs-rest", "random", "hadamard"], typer.Option(help="Code words of the classes.")
+    ] = "one-vs-rest",
+    alpha: Annotated[
+        list[float] | None,
+        typer.Option(min=0.0, metavar="ALPHA", help="Penalty in units of trace(G) / E; several are compared."),
+    ] = None,
+    regression: Annotated[
+        bool | None,
+        typer.Option(
+            "--regression/--classification", help="Predict numbers or classes; by default as the target tells."
+        ),
+    ] = None,
+    drop: Annotated[list[str] | None, typer.Option(metavar="COL", help="Column to leave out; may be repeated.")] = None,
+    max_rows: Annotated[int | None, typer.Option(min=1, metavar="ROWS", help="Stop after so many rows.")] = None,
+    batch_rows: Annotated[
+        int | None, typer.Option(min=1, metavar="ROWS", help="Rows to read at a time; by default as memory allows.")
+    ] = None,
+    memory: Annotated[
+        Any, typer.Option(parser=parse_memory, metavar="SIZE", help="Bound such as 4GB; by default all there is.")
+    ] = None,
+    checkpoint: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Folder to keep an unfinished run in, for --resume.")
+    ] = None,
+    checkpoint_every: Annotated[int, typer.Option(min=1, metavar="ROWS", help="Rows between checkpoints.")] = 100_000,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --checkpoint.")] = False,
+    threads: Threads = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of all that is random.")] = 0,
+    as_json: Json = False,
+) -> None:
+    """Learn a model from files of any size, in one pass.
+
+    Example: craftmaps train train.parquet --target label --test test.parquet --out model.craft --report page.html
+    """
+    from craftmaps import threads as using_threads
+    from craftmaps.cli.learning import CheckpointFolder
+    from craftmaps.cli.training import Training, TrainingRows
+
+    check_output(out, "--out")
+    if report is not None:
+        check_output(report, "--report")
+    if resume and checkpoint is None:
+        raise typer.BadParameter("--resume needs the folder of the run: give --checkpoint DIR too.")
+    parameters = {
+        "kernel": kernel,
+        "n_components": components,
+        "feature_map": None if feature_map == "none" else feature_map,
+        "metric": None if metric == "none" else metric,
+        "code": code,
+        "alphas": alpha or None,
+        "random_state": seed,
+    }
+    with using_threads(threads) if threads else nullcontext():
+        rows = TrainingRows(as_source(data), parse_target(target), drop or [], max_rows, batch_rows)
+        rows.fit_in(memory, components)
+        test_rows = rows.open_test(as_source(test)) if test else None
+        folder = None if checkpoint is None else CheckpointFolder(checkpoint, rows.described(), resume)
+        training = Training(rows, parameters, regression, folder)
+        try:
+            training.learn(checkpoint_every)
+            training.save(out)
+        except KeyboardInterrupt:
+            training.keep()
+            _say_how_to_go_on(folder)
+            raise typer.Exit(130) from None
+        if test_rows is not None:
+            training.test(test_rows, keeps_rows=report is not None)
+        if report is not None:
+            training.write_report(report, data=", ".join(data), command=_command())
+    summary = training.summary() | {"report": report and str(report)}
+    if as_json:
+        print_json(summary)
+    else:
+        print_facts(_facts(summary))
+
+
+def _command() -> str:
+    """Return what was typed."""
+    return shlex.join(["craftmaps", *sys.argv[1:]])
+
+
+def _say_how_to_go_on(folder: Any) -> None:
+    """Say what an interruption left."""
+    if folder is None:
+        say("Interrupted: nothing was kept. With --checkpoint DIR a run can be resumed.")
+    elif not folder.path.exists():
+        say("Interrupted before anything was counted.")
+    else:
+        resume = "" if "--resume" in sys.argv else " --resume"
+        say(f"Interrupted: what was counted is in {folder.path}. To go on:\n{_command()}{resume}")
+
+
+def _facts(summary: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return what a person wants to know of a run."""
+    from craftmaps.report.wording import duration, memory
+
+    model, seconds = summary["model"], summary["seconds"]
+    facts = [
+        ("model", f"{summary['out']}, {memory(model['bytes'])}"),
+        *model_facts(model),
+        ("cross-validated", error_text(summary["cross_validation"])),
+        ("test", error_text(summary["test"])),
+        ("time", ", ".join(f"{name} {duration(value)}" for name, value in seconds.items())),
+        ("memory", "" if summary["peak_memory"] is None else f"{memory(summary['peak_memory'])} at most"),
+        ("report", summary["report"] or ""),
+    ]
+    return [(name, words(text)) for name, text in facts if text]

@@ -1,0 +1,182 @@
+"""A training run: rows, a learner, a model file, scores and a report."""
+
+import itertools
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse, vstack
+
+from craftmaps import CraftClassifier, CraftRegressor, streams
+from craftmaps.cli.description import describe
+from craftmaps.cli.learning import CheckpointFolder, WatchedPass
+from craftmaps.cli.memory import Budget, budget, peak_memory, total_memory
+from craftmaps.cli.model_rows import open_labelled_rows
+from craftmaps.cli.scores import score
+from craftmaps.cli.targets import checked_classes, is_regression
+from craftmaps.cli.terminal import Progress
+from craftmaps.report import Run
+from craftmaps.report import write as write_page
+from craftmaps.report.intervals import of_folds, wilson
+
+_MOST_TEST_BYTES = 2**28
+_SAMPLE_ROWS = 1000
+_USUAL_ROWS = 8192
+_BYTES_OF_SPARSE_ROW = 4096
+
+
+class TrainingRows:
+    """A stream of rows to learn from, in blocks that fit."""
+
+    def __init__(
+        self, source: Any, target: str | int, drop: Sequence[str], max_rows: int | None, batch_rows: int | None
+    ):
+        self._source, self._batch_rows = source, batch_rows
+        self._options = {"target": target, "max_rows": max_rows, "drop": drop}
+        self.stream = streams.open(source, batch_rows=batch_rows or _USUAL_ROWS, **self._options)
+
+    def fit_in(self, bound: int | None, n_components: int) -> None:
+        """Choose how many rows to read at a time within a bound of memory; refuse what does not fit."""
+        columns = self.stream.columns
+        stored = 4 * columns.n_features
+        if columns.first_index is not None:  # svmlight
+            stored = min(stored, _BYTES_OF_SPARSE_ROW)
+        self.budget: Budget = budget(bound or total_memory(), n_components, columns.n_features, stored)
+        rows = self._batch_rows or min(_USUAL_ROWS, self.budget.batch_rows)
+        # Standard input has been looked at and cannot be opened again.
+        if rows != (self._batch_rows or _USUAL_ROWS) and self._source != "-":
+            self._batch_rows = rows
+            self.stream = streams.open(self._source, batch_rows=rows, columns=columns, **self._options)
+
+    def open_test(self, source: Any) -> streams.Stream:
+        """Open rows to test on, with the columns of these."""
+        return open_labelled_rows(self.stream.columns, source, "auto", self._batch_rows or _USUAL_ROWS)
+
+    def described(self) -> dict[str, Any]:
+        """Return what must be the same for a run to be resumed."""
+        return {
+            "batch_rows": self._batch_rows or _USUAL_ROWS,
+            "max_rows": self._options["max_rows"],
+            "size_in_bytes": self.stream.total_bytes,
+            "columns": self.stream.columns.to_plain(),
+        }
+
+
+class Training:
+    """One run, from rows to a model and what is known about it."""
+
+    def __init__(
+        self, rows: TrainingRows, parameters: dict[str, Any], regression: bool | None, folder: CheckpointFolder | None
+    ):
+        self._rows, self._folder = rows, folder
+        stream, columns = rows.stream, rows.stream.columns
+        self.seconds: dict[str, float] = {}
+        self._scores: dict[str, Any] | None = None
+        self._test_rows: tuple[Any, Any] | None = None
+        blocks = iter(stream)
+        first: tuple[Any, Any] = next(blocks)
+        self._sample = first[0][:_SAMPLE_ROWS]
+        blocks = itertools.chain([first], blocks)
+        if is_regression(regression, columns.target, columns.target_kind, first[1]):
+            self.model: Any = CraftRegressor(**{name: value for name, value in parameters.items() if name != "code"})
+        else:
+            self.model = CraftClassifier(**parameters)
+            blocks = checked_classes(blocks, columns.target, rows.budget.most_classes, rows.budget.n_bytes)
+        self._progress = Progress("Learning", stream)
+        self._pass = WatchedPass(self.model, blocks, self._progress, folder)
+
+    def learn(self, every: int) -> None:
+        """Learn from all rows; a checkpoint is written from time to time."""
+        started = time.monotonic()
+        with self._progress:
+            self._pass.fit(every)
+        self.seconds = {
+            "learning": self._pass.ended - started,
+            "solving": time.monotonic() - self._pass.ended,
+        }
+
+    def keep(self) -> None:
+        """Write the checkpoint, if there is to be one and it can be written whole."""
+        self._pass.keep()
+
+    def save(self, path: Path) -> None:
+        """Write the model, with the rule that makes rows of files."""
+        try:
+            self.model.save(path, notes={"columns": self._rows.stream.columns.to_plain()})
+        except OSError as error:
+            # The pass took long: it can be resumed when there is room again.
+            with suppress(OSError):
+                self.keep()
+            raise OSError(f"{path} cannot be written: {error.strerror or error}.") from None
+        if self._folder is not None:
+            self._folder.remove()
+        self._path = path
+
+    def test(self, stream: streams.Stream, keeps_rows: bool) -> None:
+        """Measure the error on other rows; keep as many of them as a report can show."""
+        started = time.monotonic()
+        kept: list[tuple[Any, Any]] = []
+        n_bytes = 0
+
+        def blocks():
+            nonlocal n_bytes
+            for X, y in stream:
+                if keeps_rows and n_bytes < _MOST_TEST_BYTES:
+                    kept.append((X, y))
+                    n_bytes += X.data.nbytes
+                yield X, y
+
+        with Progress("Testing", stream) as progress:
+            self._scores = score(self.model, blocks(), progress)
+        if kept:
+            X = [rows for rows, _ in kept]
+            self._test_rows = (vstack(X) if issparse(X[0]) else np.concatenate(X), np.concatenate([y for _, y in kept]))
+        self.seconds["testing"] = time.monotonic() - started
+
+    def write_report(self, path: Path, data: str, command: str) -> None:
+        """Write a page about the run."""
+        X_test, y_test = self._test_rows or (None, None)
+        run = Run(
+            model=self.model,
+            data=data,
+            command=command,
+            X_test=X_test,
+            y_test=y_test,
+            phases=self.seconds,
+            peak_memory=peak_memory(),
+            rows_sample=self._sample,
+            feature_names=self._rows.stream.columns.feature_names,
+        )
+        write_page(path, run)
+
+    def summary(self) -> dict[str, Any]:
+        """Return what is known about the run, as plain values."""
+        return {
+            "out": str(self._path),
+            "model": describe(self.model, self._path, self._rows.stream.columns.target),
+            "cross_validation": _held_out(self.model),
+            "test": self._scores,
+            "seconds": self.seconds,
+            "peak_memory": peak_memory(),
+        }
+
+
+def _held_out(model: Any) -> dict[str, Any]:
+    """Return the error of the rows left out in cross-validation, at the chosen alpha."""
+    results = model.cv_results_
+    fold_errors = np.asarray(results["fold_errors"])
+    # As the learner chooses: of those tried on all folds the best, of equally good ones the largest.
+    means = np.where(np.isfinite(fold_errors).all(axis=1), results["mean_error"], np.inf)
+    chosen = means.size - 1 - int(np.argmin(means[::-1]))
+    error, n_rows = float(means[chosen]), int(results["n_rows"])
+    if isinstance(model, CraftClassifier):
+        return {"rows": n_rows, "error": error, "error_interval": wilson(error * n_rows, n_rows)}
+    interval = of_folds(fold_errors[chosen])
+    return {
+        "rows": n_rows,
+        "rmse": error**0.5,
+        "rmse_interval": None if interval is None else np.sqrt(interval).tolist(),
+    }
