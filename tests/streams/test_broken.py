@@ -128,6 +128,7 @@ ROWS = [f'{{"a": {i}, "label": 1}}\n' for i in range(3)]
 BROKEN = {
     "no file": (lambda folder: folder / "none.csv", {}, r"There is no file .*none\.csv"),
     "no match": (lambda folder: folder / "*.csv", {}, r"No file matches .*\*\.csv"),
+    "a device": (lambda folder: "/dev/null", {}, "must be a file or a folder, .* give '-'"),
     "an empty folder": (folder_of(), {}, "holds no data files"),
     "a folder of hidden files": (folder_of(_SUCCESS=b"", __crc=b"x"), {}, "holds no data files"),
     "two formats": (folder_of(a__csv=CSV, b__jsonl=b"{}"), {}, r"one format.*a\.csv \(CSV\).*b\.jsonl \(JSON lines\)"),
@@ -159,6 +160,7 @@ BROKEN = {
     "no label": (content("t.csv", "a,b\n1,2\n"), {}, r"target must name .* no column 'label': it has 'a', 'b'"),
     "a target misspelt": (content("t.csv", CSV), {"target": "labell"}, "target must .* 'labell': did you mean 'label'"),
     "a target in capitals": (content("t.csv", CSV), {"target": "LABEL"}, "'LABEL': did you mean 'label'"),
+    "a target in small letters": (content("t.csv", "A,LABEL\n1,2\n"), {"target": "label"}, "did you mean 'LABEL'"),
     "a target far away": (content("t.csv", CSV), {"target": 6}, "target must be a position among 6 columns.*got 6"),
     "no names": (content("t.csv", "1,2\n3,4\n"), {"target": "label"}, "target must be a position.*got 'label'"),
     "the target alone": (content("t.csv", "label\n1\n"), {}, "must have columns beside the target 'label'"),

@@ -303,3 +303,21 @@ HOSTILE = {
 def test_a_hostile_plain_form_is_refused(case):
     with pytest.raises(ValueError, match=r"^The description of columns must have .*, got .*\.$"):
         Columns.from_plain(HOSTILE[case])
+
+
+def test_absurd_sizes_in_a_plain_form_cost_nothing(tmp_path):
+    wide = Columns.from_plain({"features": [{"name": "x", "kind": "list", "width": 2**27, "fill": None}]})
+    many = Columns.from_plain({"features": [{"name": "x", "kind": "number", "fill": 0}], "n_cells": 2**62})
+    path = parquet(tmp_path / "t.parquet", {"a": COUNT})
+    with pytest.raises(ValueError, match="lacks the columns 'x'"):
+        streams.open(path, columns=wide)
+    (tmp_path / "t.csv").write_text("1,2\n")
+    for columns in (wide, many):
+        with pytest.raises(ValueError, match=r"must have \d+ cells beside the target, got 2"):
+            streams.open(tmp_path / "t.csv", columns=columns)
+
+
+def test_the_name_of_an_array_of_labels_is_remembered(tmp_path):
+    np.savez(tmp_path / "t.npz", rows=COUNT[:, None], digit=LABELS)
+    columns = streams.open(tmp_path / "t.npz", target="digit").columns
+    np.testing.assert_array_equal(collect(streams.open(tmp_path / "t.npz", columns=columns))[1], LABELS)

@@ -118,6 +118,11 @@ class Columns:
         return [column.name for column in self.features]
 
     @property
+    def n_named_cells(self) -> int:
+        """The number of cells of a row, those of lists counted."""
+        return sum(column.width if column.kind == "list" else 1 for column in self.features)
+
+    @property
     def cell_names(self) -> list[str]:
         """Names of the cells of a row, those of lists one by one."""
         return [name for c in self.features for name in (c.feature_names if c.kind == "list" else [c.name])]

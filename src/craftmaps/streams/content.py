@@ -51,7 +51,7 @@ def format_of(head: bytes, name: str) -> str:
         raise ValueError(f"{name} is in no known format: its first bytes are {head[:8]!r}.")
     lines = [line for line in head.splitlines() if line.strip() and not line.startswith(b"#")]
     first = lines[0].strip() if lines else b""
-    if first.startswith(b"{"):
+    if first.startswith((b"{", b"[{")):
         return "JSON lines"
     return "svmlight" if _SVMLIGHT_LINE.match(first) else "CSV"
 
@@ -75,14 +75,14 @@ def said_of(name: str) -> Iterator[None]:
     """Turn what libraries raise about the content of a file into one sentence that names it."""
     try:
         yield
-    except (EOFError, zlib.error, zipfile.BadZipFile, NotImplementedError, UnicodeDecodeError) as error:
+    except (EOFError, zlib.error, zipfile.BadZipFile, UnicodeDecodeError) as error:
         raise ValueError(f"{name} is damaged or cut off: {first_line(error)}.") from None
     except OSError as error:
         if str(error).startswith(name):
             raise  # it is such a sentence already
         raise OSError(f"{name} cannot be read: {error.strerror or first_line(error)}.") from None
     except Exception as error:
-        if not _is_of_library(error):
+        if not (_is_of_library(error) or isinstance(error, NotImplementedError)):
             raise
         raise ValueError(f"{name} cannot be read: {first_line(error)}.") from None
 

@@ -42,7 +42,7 @@ def bind(columns: Columns, schema: Any, file: str, is_typed: bool) -> list[Colum
     bound: list[Column] = []
     present = set(schema.names)
     for column in columns.features:
-        if column.kind == "list" and column.name not in present:
+        if column.kind == "list" and column.name not in present and column.width <= len(present):
             fill = column.fill if isinstance(column.fill, tuple) else [None] * column.width
             bound += [Column(name, "number", fill[i]) for i, name in enumerate(column.feature_names)]
         else:
@@ -115,9 +115,7 @@ def in_double(values: NDArray) -> NDArray:
 
 def elements(array: Any, width: int, name: str, file: str, first_row: int) -> NDArray:
     """Return a column of lists as a matrix, with NaN where a list or an element is missing."""
-    arrow = import_arrow()
-    import pyarrow.compute as compute
-
+    arrow, compute = import_arrow(), import_arrow("pyarrow.compute")
     array = _decoded(array)
     if arrow.types.is_null(array.type):
         return np.full((len(array), width), np.nan)
@@ -138,9 +136,7 @@ def elements(array: Any, width: int, name: str, file: str, first_row: int) -> ND
 
 def _encode_values(array: Any, column: Column, out: NDArray[np.floating]) -> None:
     """Write ones where a value is; a value that is not among those of the first look has none."""
-    arrow = import_arrow()
-    import pyarrow.compute as compute
-
+    arrow, compute = import_arrow(), import_arrow("pyarrow.compute")
     values = arrow.array(column.values, arrow.large_string())
     places = compute.index_in(as_text(array), value_set=values)
     rows = np.flatnonzero(places.is_valid().to_numpy(zero_copy_only=False))

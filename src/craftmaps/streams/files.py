@@ -174,8 +174,10 @@ def _paths_of(path: str) -> list[Path]:
     """Return the paths of the files that one path names."""
     if os.path.isdir(path):
         return _paths_of_folder(Path(path))
-    if os.path.exists(path):
+    if os.path.isfile(path):
         return [Path(path)]
+    if os.path.exists(path):
+        raise ValueError(f"{path} must be a file or a folder, got something else: give '-' and pipe it in.")
     if glob.has_magic(path):
         matches = sorted(match for match in glob.glob(path, recursive=True) if os.path.isfile(match))
         if not matches:

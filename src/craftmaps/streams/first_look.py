@@ -29,8 +29,9 @@ def resolve(name: str | int, names: Sequence[str], argument: str, file: str) -> 
     if isinstance(name, str):
         if name in names:
             return name
-        near = get_close_matches(name, names, 1) or get_close_matches(name.lower(), [n.lower() for n in names], 1)
-        hint = f"did you mean {near[0]!r}?" if near else f"it has {listed(list(names))}."
+        in_lower = {known.lower(): known for known in names}
+        near = get_close_matches(name.lower(), in_lower, 1)
+        hint = f"did you mean {in_lower[near[0]]!r}?" if near else f"it has {listed(names)}."
         raise ValueError(f"{argument} must be a column of {file}, got {name!r}: {hint}")
     if not -len(names) <= name < len(names):
         raise ValueError(f"{argument} must be a position among {len(names)} columns of {file}, got {name}.")

@@ -103,8 +103,10 @@ def _reader(file: DataFile, target: Target, columns: Columns | None, labels: Sto
     """Open one matrix, and find its labels."""
     if file.format in ("NPZ", "HDF5"):
         names = array_names(file)
-        key = target if isinstance(target, str) and target != "auto" else "y"
-        if key not in names and target not in ("auto", None) and not isinstance(target, int):
+        wanted = columns.target if target == "auto" and columns is not None else target
+        is_named = isinstance(wanted, str) and wanted != "auto"
+        key = wanted if is_named and (wanted in names or target != "auto") else "y"
+        if key not in names and isinstance(target, str) and target != "auto":
             raise ValueError(f"target must be an array of {file.name}, got {target!r}: it has {listed(names)}.")
         labels = stored_array(file, key) if key in names else None
         others = [name for name in names if name != key]
@@ -151,5 +153,4 @@ def _look_at_matrices(readers: list[DenseReader], target: Target, max_rows: int 
     if not n_seen:
         raise ValueError(f"{readers[0].name} has no rows.")
     column = Column("x", "list", means.fill, means.n_missing, width=width)
-    name = target if isinstance(target, int) or target is None else "label"
-    return Columns((column,), name, readers[0].label_kind, n_cells=width)
+    return Columns((column,), "label" if target == "auto" else target, readers[0].label_kind, n_cells=width)

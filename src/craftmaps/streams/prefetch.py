@@ -7,7 +7,7 @@ from typing import Any
 
 _DEPTH = 2
 # Seconds to wait for the thread to end. One that waits for a pipe cannot be told to, but does not outlive the program.
-_PATIENCE = 3.0
+_PATIENCE = 1.0
 _END = object()
 
 

@@ -76,8 +76,9 @@ def open(
     check_scalar(batch_rows, "batch_rows", Integral, min_val=1)
     if max_rows is not None:
         check_scalar(max_rows, "max_rows", Integral, min_val=1)
-    if not (target is None or isinstance(target, (str, int))) or isinstance(target, bool):
+    if not (target is None or isinstance(target, (str, Integral))) or isinstance(target, bool):
         raise TypeError(f"target must be a name, a position or None, got {target!r}.")
+    target = int(target) if isinstance(target, Integral) else target
     if columns is not None and not isinstance(columns, Columns):
         raise TypeError(f"columns must be a Columns or None, got {type(columns).__name__}.")
     if dtype not in ("float32", "float64", np.float32, np.float64):

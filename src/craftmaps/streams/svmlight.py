@@ -3,7 +3,6 @@
 import io
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -80,18 +79,17 @@ def open_svmlight(
         first_index = min(smallest, 1)
         if columns is None:
             width = largest + 1 - first_index
-            columns = Columns((Column("x", "list", width=width),), None, None, width, first_index)
-            columns = (
-                replace(columns, target="label", target_kind=_label_kind(files[0], columns)) if target else columns
-            )
+            kind = None if target is None else _label_kind(files[0], first_index)
+            name = None if target is None else "label"
+            columns = Columns((Column("x", "list", width=width),), name, kind, width, first_index)
     for reader in readers:
         reader.bind(columns, first_index)
     return readers, columns
 
 
-def _label_kind(file: Any, columns: Columns) -> str:
+def _label_kind(file: Any, first_index: int) -> str:
     """Tell whether the labels of the first rows are whole numbers."""
-    for _, labels, _ in sparse_batches(file, columns.n_features, columns.first_index or 0):
+    for _, labels, _ in sparse_batches(file, WIDEST, first_index):
         return "integer" if (labels == np.trunc(labels)).all() else "number"
     raise ValueError(f"{file.name} has no rows.")
 

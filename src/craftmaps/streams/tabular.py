@@ -1,5 +1,6 @@
 """Tables: files of named columns as pieces of rows, and the rule by which these become a matrix."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -27,8 +28,8 @@ class TableReader:
 
     def bind(self, columns: Columns) -> None:
         """Match the columns of the file with those of a rule."""
-        self._columns, self._fill = columns, columns.fill_values()
         self._bound = bind(columns, self.table.schema, self.name, self.table.is_typed)
+        self._columns, self._fill = columns, columns.fill_values()
         if self.target is not None and self.table.is_typed:
             found = kind_of(self.table.schema.field(self.target).type)
             if (found == "text") != (columns.target_kind == "text"):
@@ -55,9 +56,8 @@ class TableReader:
 
     def encode(self, piece: Piece, out: NDArray[np.floating]) -> None:
         """Write the features of rows to a matrix."""
-        with np.errstate(
-            over="ignore", invalid="ignore"
-        ):  # what is too large for the type is refused below, by its place
+        # What is too large for the type is refused below, by its place.
+        with np.errstate(over="ignore", invalid="ignore"):
             encode_table(piece.rows, self._bound, out, self.name, piece.first_row)
         fill_missing(out, self._fill, self._columns, self.name, piece.first_row)
 
@@ -91,7 +91,7 @@ def _table_reader(file: Any, target: Target, columns: Columns | None) -> TableRe
         table = {"Parquet": ParquetTable, "Arrow": ArrowTable, "JSON lines": JsonTable}[file.format](file)
     with said_of(file.name):
         names = table.schema.names
-    twice = sorted({name for name in names if names.count(name) > 1})
+    twice = [name for name, n in Counter(names).items() if n > 1]
     if twice:
         raise ValueError(f"The columns of {file.name} must have different names, got {listed(twice)} more than once.")
     if target == "auto":
@@ -107,25 +107,22 @@ def _table_reader(file: Any, target: Target, columns: Columns | None) -> TableRe
 def _name_cells(table: CsvTable, target: Target, columns: Columns | None) -> str | None:
     """Name the cells of a file without names, `x_0` and so on beside the target; return the name of the target."""
     n_cells = len(table.schema.names)
-    if columns is None:
-        names = None
-    elif columns.n_cells is not None:
-        names = [f"x_{i}" for i in range(columns.n_cells)]
-    else:
-        names = columns.cell_names
+    n_known = None if columns is None else columns.n_cells if columns.n_cells is not None else columns.n_named_cells
     if isinstance(target, str) and (columns is None or target != "auto"):
         raise ValueError(
             f"target must be a position, as the first line of {table.name} does not name its columns, got {target!r}."
         )
     if target == "auto" and columns is not None:
-        has_target = isinstance(columns.target, int) and names is not None and n_cells == len(names) + 1
-        target = columns.target if has_target else None
+        target = columns.target if isinstance(columns.target, int) and n_cells - 1 == n_known else None
     if target is not None:
         resolve(target, table.schema.names, "target", table.name)
     n_features = n_cells - (target is not None)
-    names = [f"x_{i}" for i in range(n_features)] if names is None else list(names)
-    if len(names) != n_features:
-        raise ValueError(f"Rows of {table.name} must have {len(names)} cells beside the target, got {n_features}.")
+    if n_known not in (None, n_features):
+        raise ValueError(f"Rows of {table.name} must have {n_known} cells beside the target, got {n_features}.")
+    if columns is not None and columns.n_cells is None:
+        names = columns.cell_names
+    else:
+        names = [f"x_{i}" for i in range(n_features)]
     if isinstance(target, int):
         names.insert(target % n_cells, "target")
     table.rename(names)

@@ -1,0 +1,168 @@
+"""Files of text with named columns, CSV and JSON lines, as batches of rows.
+
+Lines are read here and not by Arrow, whose threads could not be interrupted while a pipe is silent.
+"""
+
+import csv
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from craftmaps.streams.content import first_line, import_arrow
+from craftmaps.streams.files import DataFile, StandardInput
+from craftmaps.streams.lines import whole_lines
+
+# pandas' and Arrow's signs of a missing value, and the question mark of older collections of data.
+MISSING = ("", "#N/A", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null", "-NaN", "-nan", "<NA>", "?")
+_BLOCK = 1 << 22
+
+
+class CsvTable:
+    """Comma-separated text, or text separated by tabs, semicolons or bars; the first line may name the columns.
+
+    It does if `known` names are in it, or else if none of its cells is a number.
+    """
+
+    is_typed = False
+    n_rows = None
+
+    def __init__(self, file: DataFile | StandardInput, known: set[str]):
+        self._file, self.name = file, file.name
+        with file.opened() as (content, _):
+            line = _first_line_of(content, file.name)
+        marks = re.sub(r'"[^"]*"', "", line)
+        self._delimiter = "\t" if file.is_tabbed else max(",;\t|", key=marks.count)
+        cells = next(csv.reader([line], delimiter=self._delimiter))
+        self.has_names = bool(known & set(cells)) or not any(map(_is_number, cells))
+        self.rename(cells if self.has_names else [f"x_{i}" for i in range(len(cells))])
+
+    def rename(self, names: list[str]) -> None:
+        """Name the columns."""
+        arrow = import_arrow()
+        self.schema = arrow.schema([(name, arrow.string()) for name in names])
+
+    def batches(self, kinds: Mapping[str, str], batch_rows: int) -> Iterator[tuple[Any, int]]:
+        """Yield batches of some columns, read as what they hold, each with the number of bytes read so far."""
+        with self._file.opened() as (content, position):
+            n_before = 0
+            for i, lines in enumerate(whole_lines(content, self.name, _BLOCK, has_quotes=True)):
+                start = 0
+                if i == 0 and self.has_names:
+                    start = lines.find(b"\n", len(lines) - len(lines.lstrip())) + 1
+                rows, n_skipped = lines[start:], lines.count(b"\n", 0, start)
+                if rows.strip():
+                    for batch in self._read(rows, kinds, n_before + n_skipped).to_batches():
+                        yield batch, position()
+                n_before += lines.count(b"\n")
+
+    def _read(self, rows: bytes, kinds: Mapping[str, str], n_before: int) -> Any:
+        """Parse rows, of which a number of lines came before."""
+        arrow, arrow_csv = import_arrow(), import_arrow("pyarrow.csv")
+        try:
+            return arrow_csv.read_csv(
+                arrow.BufferReader(rows),
+                # Without threads errors name the line.
+                arrow_csv.ReadOptions(use_threads=False, block_size=len(rows) + 1, column_names=self.schema.names),
+                arrow_csv.ParseOptions(delimiter=self._delimiter, newlines_in_values=True),
+                arrow_csv.ConvertOptions(
+                    column_types={name: _arrow_type(kind) for name, kind in kinds.items()},
+                    include_columns=list(kinds),
+                    null_values=MISSING,
+                    strings_can_be_null=True,
+                ),
+            )
+        except arrow.ArrowInvalid as error:
+            raise ValueError(self._sentence(first_line(error), n_before)) from None
+
+    def _sentence(self, message: str, n_before: int) -> str:
+        """Say what Arrow says of lines with the names and the place that they have in the file."""
+        if match := re.search(r"Row #(\d+): Expected (\d+) columns, got (\d+)", message):
+            line, expected, got = match.groups()
+            return f"Line {n_before + int(line)} of {self.name} must have {expected} cells, got {got}."
+        if match := re.search(r"column #(\d+): Row #(\d+): CSV conversion error to (\w+): (.*)", message):
+            column, line, kind, reason = match.groups()
+            name, got = self.schema.names[int(column)], reason.removeprefix("invalid value ")
+            what = {"double": "numbers", "bool": "booleans"}.get(kind, "UTF-8 text")
+            return f"Column {name!r} of {self.name} must hold {what}, got {got} in line {n_before + int(line)}."
+        return f"{self.name} cannot be read as CSV: {message}."
+
+
+class JsonTable:
+    """One JSON object a line. Columns and their types are those of the first four megabytes."""
+
+    is_typed = True
+    has_names = True
+    n_rows = None
+
+    def __init__(self, file: DataFile | StandardInput):
+        self._file, self.name = file, file.name
+        with file.opened() as (content, _):
+            first = next(whole_lines(content, file.name, _BLOCK), b"")
+        if not first.strip():
+            raise ValueError(f"{self.name} is empty.")
+        if first.lstrip().startswith(b"["):
+            raise ValueError(f"{self.name} must have one JSON object a line, got an array.")
+        self.schema = self._read(first, None, 0).schema
+
+    def batches(self, kinds: Mapping[str, str], batch_rows: int) -> Iterator[tuple[Any, int]]:
+        """Yield batches of some columns, read as what they hold, each with the number of bytes read so far."""
+        schema = import_arrow().schema([(name, _arrow_type(kind)) for name, kind in kinds.items()])
+        n_seen = 0
+        with self._file.opened() as (content, position):
+            for lines in whole_lines(content, self.name, _BLOCK):
+                table = self._read(lines, schema, n_seen)
+                n_seen += table.num_rows
+                for batch in table.to_batches():
+                    yield batch, position()
+
+    def _read(self, lines: bytes, schema: Any, n_before: int) -> Any:
+        """Parse lines."""
+        arrow, arrow_json = import_arrow(), import_arrow("pyarrow.json")
+        if not lines.strip():
+            return schema.empty_table()
+        parse = arrow_json.ParseOptions(
+            explicit_schema=schema, unexpected_field_behavior="infer" if schema is None else "ignore"
+        )
+        try:
+            read = arrow_json.ReadOptions(use_threads=False, block_size=len(lines) + 1)
+            return arrow_json.read_json(arrow.BufferReader(lines), read, parse)
+        except arrow.ArrowInvalid as error:
+            raise ValueError(self._sentence(first_line(error), n_before)) from None
+
+    def _sentence(self, message: str, n_before: int) -> str:
+        """Say what Arrow says of JSON with the number of the row."""
+        message = message.removeprefix("JSON parse error: ")
+        row = re.search(r"\.? in row (\d+)$", message)
+        where = f" in row {n_before + int(row[1]) + 1}" if row else ""
+        reason = message[: row.start()] if row else message
+        if match := re.search(r"Column\(/(.+)\) changed from (\w+) to (\w+)", reason):
+            name, old, new = match.groups()
+            return f"Column {name!r} of {self.name} must hold one kind of value, got {old} and then {new}{where}."
+        return f"{self.name} must have one JSON object a line, got something else{where}: {reason}."
+
+
+def _first_line_of(content: Any, name: str) -> str:
+    """Return the first line with something in it, without its end and without a byte order mark."""
+    for lines in whole_lines(content, name, 1 << 16):
+        for line in lines.splitlines():
+            if line.strip():
+                try:
+                    return line.decode("utf-8-sig")
+                except UnicodeDecodeError:
+                    raise ValueError(f"{name} must be UTF-8 text, its first line is not.") from None
+    raise ValueError(f"{name} is empty.")
+
+
+def _is_number(cell: str) -> bool:
+    """Tell whether a cell is a number, and so no name of a column."""
+    try:
+        return float(cell) == float(cell)
+    except ValueError:
+        return False
+
+
+def _arrow_type(kind: str) -> Any:
+    """Return the type that cells of a kind are read as."""
+    arrow = import_arrow()
+    types = {"boolean": arrow.bool_(), "text": arrow.string(), "list": arrow.list_(arrow.float64())}
+    return types.get(kind, arrow.float64())

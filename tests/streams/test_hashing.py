@@ -1,0 +1,40 @@
+"""The hash of strings is FNV-1a, the same everywhere."""
+
+import numpy as np
+import pytest
+
+from craftmaps.streams.hashing import fnv1a, signed_columns
+
+# From the description of the hash by its authors.
+KNOWN = {b"": 0xCBF29CE484222325, b"a": 0xAF63DC4C8601EC8C, b"foobar": 0x85944171F73967E8}
+
+
+def hashes(pieces):
+    lengths = np.array([len(piece) for piece in pieces], np.int64)
+    return fnv1a(np.frombuffer(b"".join(pieces), np.uint8), np.cumsum(lengths) - lengths, lengths)
+
+
+def test_known_hashes():
+    pieces = [b"foobar", b"", b"a", b"foobar"]
+    assert hashes(pieces).tolist() == [KNOWN[piece] for piece in pieces]
+
+
+def test_no_pieces():
+    assert hashes([]).size == 0
+
+
+@pytest.mark.parametrize("form", ["{}", "c{:05}", "a long prefix that all have in common {:x}"])
+def test_columns_and_signs_are_even(form):
+    n = 20_000
+    columns, signs = signed_columns(hashes([form.format(i).encode() for i in range(n)]))
+    counts = np.bincount(columns, minlength=64)
+    assert counts.size == 64
+    # The chi-square statistic of 64 cells has mean 63 and standard deviation sqrt(126).
+    assert ((counts - n / 64) ** 2 / (n / 64)).sum() < 63 + 5 * np.sqrt(126)
+    assert set(signs.tolist()) == {-1, 1}
+    assert abs(int(signs.sum(dtype=int))) < 5 * np.sqrt(n)
+
+
+def test_the_column_of_a_string_does_not_change():
+    columns, signs = signed_columns(hashes([b"a", b"foobar", b"\xff"]))
+    assert list(zip(columns.tolist(), signs.tolist(), strict=True)) == [(48, 1), (26, -1), (60, -1)]

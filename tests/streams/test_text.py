@@ -1,0 +1,71 @@
+"""Text is cut into pieces where rows end, and its first line may name the columns."""
+
+import io
+
+import numpy as np
+import pytest
+
+from craftmaps import streams
+from craftmaps.streams import lines, text_files
+from craftmaps.streams.lines import whole_lines
+from tests.streams.formats import collect
+
+QUOTED = b'a,"x\ny"\nb,"say ""\n"" twice"\nc,d\n"e\n\n",f\n'
+ROWS = [b'a,"x\ny"\n', b'b,"say ""\n"" twice"\n', b"c,d\n", b'"e\n\n",f\n']
+
+
+@pytest.mark.parametrize("size", range(1, len(QUOTED) + 1))
+def test_pieces_end_where_rows_end(size):
+    pieces = list(whole_lines(io.BytesIO(QUOTED), "t", size, has_quotes=True))
+    assert b"".join(pieces) == QUOTED
+    ends = set(np.cumsum([len(row) for row in ROWS]).tolist())
+    assert set(np.cumsum([len(piece) for piece in pieces]).tolist()) <= ends
+
+
+@pytest.mark.parametrize("size", [1, 3, 100])
+def test_pieces_end_where_lines_end(size):
+    pieces = list(whole_lines(io.BytesIO(b"ab\nc\n\nlast"), "t", size))
+    assert b"".join(pieces) == b"ab\nc\n\nlast\n"
+    assert all(piece.endswith(b"\n") for piece in pieces)
+
+
+def test_a_line_without_end(monkeypatch):
+    monkeypatch.setattr(lines, "_LONGEST_LINE", 1000)
+    with pytest.raises(ValueError, match="t must have lines of at most"):
+        list(whole_lines(io.BytesIO(b"x" * 5000), "t", 100))
+
+
+def test_a_quote_that_does_not_end_is_a_letter(monkeypatch):
+    monkeypatch.setattr(lines, "_LONGEST_LINE", 1000)
+    text = b'5" wide,1\n' + b"2,3\n" * 1000
+    assert b"".join(whole_lines(io.BytesIO(text), "t", 100, has_quotes=True)) == text
+
+
+def test_cells_with_line_ends_across_pieces(tmp_path, monkeypatch):
+    monkeypatch.setattr(text_files, "_BLOCK", 64)
+    path = tmp_path / "t.csv"
+    path.write_text("a,word,label\n" + "".join(f'{i},"w\n{i % 3}",{i % 2}\n' for i in range(200)))
+    stream = streams.open(path)
+    X, y = collect(stream)
+    assert stream.columns.feature_names == ["a", "word=w\n0", "word=w\n1", "word=w\n2"]
+    np.testing.assert_array_equal(X[:, 0], np.arange(200))
+    np.testing.assert_array_equal(y, np.arange(200) % 2)
+
+
+FIRST_LINES = {
+    "names": ("a,b,label\n1,2,3\n", "label", ["a", "b"]),
+    "names that are numbers": ("label,0,1\n3,1,2\n", "label", ["0", "1"]),
+    "names in quotes": ('"a,b",c,label\n1,2,3\n', "label", ["a,b", "c"]),
+    "blank lines before": ("\n\na,b,label\n1,2,3\n", "label", ["a", "b"]),
+    "numbers": ("1,2,3\n1,2,3\n", -1, ["x_0", "x_1"]),
+    "a word among numbers": ("cat,2,3\ndog,2,3\n", 0, ["x_0", "x_1"]),
+}
+
+
+@pytest.mark.parametrize("case", FIRST_LINES)
+def test_the_first_line(tmp_path, case):
+    text, target, names = FIRST_LINES[case]
+    (tmp_path / "t.csv").write_text(text)
+    stream = streams.open(tmp_path / "t.csv", target=target)
+    assert stream.columns.feature_names == names
+    assert collect(stream)[0].shape[0] == 1 + (names[0] == "x_0")
