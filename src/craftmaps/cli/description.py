@@ -20,7 +20,7 @@ def describe(model: Any, path: Path, target: str | int | None) -> dict[str, Any]
         "rows": model.n_rows_seen_,
         "columns": model.n_features_in_,
         "classes": None if classes is None else classes.tolist(),
-        "features": model._target_coef.shape[1],
+        "features": model.coef_.shape[-1],
         "feature_map": None if feature_map is None else type(feature_map).__name__,
         "kernel": kernel_text(getattr(feature_map, "kernel", None)),
         "metric": _metric_text(lift.metric),

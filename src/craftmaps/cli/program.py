@@ -101,7 +101,7 @@ for command in (train, predict, evaluate, inspect, plan, data, demo):
     app.command()(command)
 
 
-def main() -> None:
-    """Run the program."""
+def main(arguments: list[str] | None = None) -> None:
+    """Run the program, by default with the arguments that it was called with."""
     warnings.formatwarning = lambda message, *_, **__: f"craftmaps: {message}\n"
-    app()
+    app(arguments)

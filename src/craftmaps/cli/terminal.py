@@ -6,11 +6,10 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from rich.box import SIMPLE_HEAD
+from rich.cells import cell_len
 from rich.console import Console
 from rich.progress import BarColumn, TextColumn
 from rich.progress import Progress as RichProgress
-from rich.table import Table
 from rich.text import Text
 
 from craftmaps.cli.memory import peak_memory
@@ -43,13 +42,14 @@ def print_facts(facts: Iterable[tuple[str, str]]) -> None:
 
 
 def print_table(head: Sequence[str], rows: Iterable[Sequence[str]], n_left: int = 1) -> None:
-    """Print a table: the first columns to the left, the others, which are numbers, to the right."""
-    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="dim")
-    for i, name in enumerate(head):
-        table.add_column(Text(name), justify="left" if i < n_left else "right", no_wrap=True, overflow="ellipsis")
-    for row in rows:
-        table.add_row(*map(Text, row))
-    console().print(table)
+    """Print a table: the first columns to the left, the others, which are numbers, to the right; nothing is cut."""
+    lines, output = [list(head), *map(list, rows)], console()
+    widths = [max(map(cell_len, column)) for column in zip(*lines, strict=True)]
+    lines.insert(1, ["\N{BOX DRAWINGS LIGHT HORIZONTAL}" * width for width in widths])
+    for i, line in enumerate(lines):
+        blanks = [" " * (width - cell_len(cell)) for cell, width in zip(line, widths, strict=True)]
+        cells = [c + b if k < n_left else b + c for k, (c, b) in enumerate(zip(line, blanks, strict=True))]
+        output.print(Text("  ".join(cells).rstrip(), style="dim" if i < 2 else ""))
 
 
 def words(text: str) -> str:
@@ -96,7 +96,7 @@ class Progress:
         if self._bar:
             self._bar.stop()
         if kind is None:
-            say(f"{self._verb}: {self.n_rows:,} rows in {_clock(self._counted)}, {self._rate()}{_memory()}")
+            say(f"{self._verb}: {self.n_rows:,} rows in {_clock(time.monotonic() - self._started)}{_memory()}")
 
     def show(self, n_rows: int) -> None:
         """Say that so many rows are done."""
