@@ -174,6 +174,17 @@ def test_the_target_by_name_or_position(tmp_path, target):
     assert stream.columns.target == "a"
 
 
+def test_the_index_that_pandas_writes_is_no_feature(tmp_path):
+    path = parquet(tmp_path / "t.parquet", {"a": COUNT, "__index_level_0__": COUNT})
+    assert streams.open(path).columns.feature_names == ["a"]
+
+
+def test_tensors_are_lists(tmp_path):
+    X, names = matrix_of(tmp_path, pa.FixedShapeTensorArray.from_numpy_ndarray(np.arange(6.0 * N).reshape(N, 2, 3)))
+    np.testing.assert_array_equal(X, np.arange(6.0 * N).reshape(N, 6))
+    assert len(names) == 6
+
+
 def test_drop(tmp_path):
     when = [datetime.date(2020, 1, 1)] * N
     path = parquet(tmp_path / "t.parquet", {"when": when, "a": COUNT})

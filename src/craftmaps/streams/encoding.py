@@ -100,7 +100,7 @@ def _encode_numbers(arrays: list[Any], out: NDArray[np.floating]) -> None:
 def numbers(array: Any) -> NDArray:
     """Return a column of numbers, with NaN where one is missing."""
     arrow = import_arrow()
-    array = _decoded(array)
+    array = decoded(array)
     if arrow.types.is_decimal(array.type) or arrow.types.is_null(array.type):
         array = array.cast(arrow.float64())
     elif arrow.types.is_boolean(array.type):
@@ -116,7 +116,7 @@ def in_double(values: NDArray) -> NDArray:
 def elements(array: Any, width: int, name: str, file: str, first_row: int) -> NDArray:
     """Return a column of lists as a matrix, with NaN where a list or an element is missing."""
     arrow, compute = import_arrow(), import_arrow("pyarrow.compute")
-    array = _decoded(array)
+    array = decoded(array)
     if arrow.types.is_null(array.type):
         return np.full((len(array), width), np.nan)
     lengths = compute.list_value_length(array)
@@ -179,7 +179,7 @@ def fill_missing(
 def labels_of(array: Any, kind: str, file: str, first_row: int) -> NDArray:
     """Return labels as NumPy has them, integers, floats, booleans or strings; none may be missing."""
     if not isinstance(array, np.ndarray):
-        array = as_text(array) if kind == "text" else _decoded(array)
+        array = as_text(array) if kind == "text" else decoded(array)
         if array.null_count:
             row = int(np.flatnonzero(array.is_null().to_numpy(zero_copy_only=False))[0])
             raise ValueError(f"Row {first_row + row + 1} of {file} has no label.")
@@ -200,7 +200,7 @@ def labels_of(array: Any, kind: str, file: str, first_row: int) -> NDArray:
     return array
 
 
-def _decoded(array: Any) -> Any:
+def decoded(array: Any) -> Any:
     """Return a column without extension types and dictionaries."""
     types = import_arrow().types
     if isinstance(array.type, import_arrow().BaseExtensionType):
@@ -210,7 +210,7 @@ def _decoded(array: Any) -> Any:
 
 def as_text(array: Any) -> Any:
     """Return a column of strings in the one type of strings that is used here."""
-    return _decoded(array).cast(import_arrow().large_string())
+    return decoded(array).cast(import_arrow().large_string())
 
 
 def _storage(arrow_type: Any) -> Any:

@@ -1,5 +1,6 @@
 """Fix the rule by which a table becomes a matrix, from a first look at its rows."""
 
+import re
 from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import Any
@@ -7,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from craftmaps.streams.columns import Column, Columns, listed
+from craftmaps.streams.columns import Column, Columns, listed, shortened
 from craftmaps.streams.content import import_arrow
-from craftmaps.streams.encoding import as_text, elements, kind_of, numbers
+from craftmaps.streams.encoding import as_text, decoded, elements, kind_of, numbers
 from craftmaps.streams.hashing import N_HASHED
 
 # Sums are made over batches of this many rows, whatever the file, so that means do not depend on it.
@@ -17,6 +18,8 @@ LOOK_BATCH = 1024
 LOOK_ROWS = 100_000
 LOOK_CELLS = 2**22
 MOST_VALUES = 64
+# pandas writes the numbers of rows as a column, which would tell a learner the order of the file.
+_PANDAS_INDEX = re.compile(r"__index_level_\d+__")
 
 
 def look_rows(width: int) -> int:
@@ -48,7 +51,7 @@ class TableLook:
         self._target = target
         self._looks: dict[str, Any] = {}
         for field in schema:
-            if field.name in drop:
+            if field.name in drop or _PANDAS_INDEX.fullmatch(field.name):
                 continue
             kind = kind_of(field.type)
             if field.name == target and kind not in ("number", "boolean", "text"):
@@ -60,7 +63,8 @@ class TableLook:
             else:
                 self._looks[field.name] = _CellLook(field, file, field.name == target)
         if not self._looks.keys() - {target}:
-            raise ValueError(f"{file} must have columns beside the target {target!r}, got none.")
+            hint = "" if is_typed else "; cells are separated by commas, semicolons, tabs or bars"
+            raise ValueError(f"{file} must have columns beside the target {shortened(str(target))}, got none{hint}.")
 
     @property
     def kinds(self) -> dict[str, str]:
@@ -147,7 +151,7 @@ class _ListLook:
 
     def add(self, array: Any) -> None:
         compute = import_arrow("pyarrow.compute")
-        given = array.drop_null()
+        given = decoded(array).drop_null()
         self._n_missing += len(array) - len(given)
         if self._means is None and len(given):
             self.width = len(given[0])
