@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 READY_DOCS := $(VENV)/.ready-docs
 
-.PHONY: demo test lint bench docs clean
+.PHONY: demo test lint bench docs reproduce reproduce-all clean
 
 demo: $(READY)
 	$(BIN)/python examples/digits.py --out demo
@@ -21,6 +21,16 @@ lint: $(READY)
 
 bench: $(READY)
 	$(BIN)/python benchmarks/maps.py
+	$(BIN)/python benchmarks/learner.py
+	$(BIN)/python benchmarks/table.py
+
+reproduce: $(READY)
+	$(BIN)/python -m reproduction --level hour --minutes 60
+	$(BIN)/python -m reproduction.page
+
+reproduce-all: $(READY)
+	$(BIN)/python -m reproduction
+	$(BIN)/python -m reproduction.page
 
 docs: $(READY_DOCS)
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html

@@ -8,6 +8,7 @@ from scipy import linalg
 from scipy.sparse import issparse
 from sklearn.preprocessing import normalize as unit_length
 
+from craftmaps.kernels import whole_power
 from craftmaps.metric import LinearMetric, with_signs
 from craftmaps.parallel import blas_threads
 from craftmaps.randomness import child_seed, uniforms
@@ -98,8 +99,8 @@ class GradientMetric(LinearMetric):
         n_fit = min(_FIT_ROWS, rows.shape[0] * 3 // 4)
         known, scored = rows[:n_fit], rows[n_fit:][:_SCORED_ROWS]
         dots = scored @ known.T + 1
-        weights = _fitted_weights(known, targets[:n_fit], dots**_DEGREE, targets[n_fit:][:_SCORED_ROWS])
-        slopes = _DEGREE * dots ** (_DEGREE - 1)
+        weights = _fitted_weights(known, targets[:n_fit], whole_power(dots.copy(), _DEGREE), targets[n_fit:][:_SCORED_ROWS])
+        slopes = _DEGREE * whole_power(dots, _DEGREE - 1)
         outer = np.zeros((rows.shape[1], rows.shape[1]))
         for column in weights.T:
             gradients = (slopes * column) @ known
@@ -115,10 +116,10 @@ def _fitted_weights(
     rows: NDArray[np.float32], targets: NDArray[np.float32], scored_kernel: NDArray, scored_targets: NDArray
 ) -> NDArray[np.float32]:
     """Return the weights of a kernel machine on rows, with the penalty that scored best on other rows."""
-    kernel = (rows @ rows.T + 1) ** _DEGREE
+    kernel = whole_power(rows @ rows.T + 1, _DEGREE)
     best, lowest = np.zeros_like(targets), np.inf
     for penalty in _PENALTIES:
-        system = kernel.copy(order="F")
+        system = kernel.T.copy(order="F")  # symmetric: a copy without a transposition
         system[np.diag_indices_from(system)] *= 1 + np.float32(penalty)
         try:
             factor = linalg.cho_factor(system, lower=True, overwrite_a=True, check_finite=False)

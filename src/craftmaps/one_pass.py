@@ -3,46 +3,37 @@
 import os
 from abc import abstractmethod
 from collections.abc import Iterable
-from numbers import Integral, Real
+from numbers import Integral
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
-from sklearn.base import BaseEstimator, clone
-from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from craftmaps import checkpoint as checkpoints
 from craftmaps import model_file
-from craftmaps.alpha import DEFAULT_ALPHAS, AlphaChoice, Fold, choose_alpha, folds_of
-from craftmaps.choices import Choices, Task, choose, is_auto
-from craftmaps.craft import CraftMap
-from craftmaps.feature_map import check_choice
+from craftmaps.alpha import AlphaChoice, Fold, choose_alpha, folds_of
+from craftmaps.checked import drop_weightless
+from craftmaps.choices import is_auto
 from craftmaps.holdout import Holdout, stack_rows
-from craftmaps.kernels import DotProductKernel, Rows
-from craftmaps.landmarks import LandmarkMap
-from craftmaps.lift import Lift, same
-from craftmaps.maclaurin import RandomMaclaurin
+from craftmaps.kernels import Rows
+from craftmaps.lift import Lift
 from craftmaps.memory import available_memory
 from craftmaps.normal_equations import NormalEquations
 from craftmaps.parts import lift_from_plain, lift_to_plain
 from craftmaps.progress import Progress
-from craftmaps.randomness import child_seed, seed_of, uniforms
-from craftmaps.sampling import bottom_rows
-from craftmaps.tensor_sketch import TensorSketch
-from craftmaps.treatments import Treatment
+from craftmaps.randomness import child_seed, seed_of
+from craftmaps.settling import SettledLearner
 
-FEATURE_MAPS = ("craft", "maclaurin", "tensorsketch", "landmarks", None)
-_FIRST_ROWS = 12288
 _BLOCK_BYTES = 2**26
 _MAPPED_ROWS = 1024
 # Of every entry: the float64 square, its copies for solving, and float32 products of a block.
 _SQUARE_BYTES = 28
 
 
-class OnePassLearner(BaseEstimator):
+class OnePassLearner(SettledLearner):
     """Rows are mapped and added to a statistic, block by block; `finish` chooses alpha and solves.
 
     What depends on rows (automatic choices, metrics, landmarks) is settled on the first 12,288 of
@@ -54,7 +45,7 @@ class OnePassLearner(BaseEstimator):
         """Learn from the rows of X alone."""
         X, y, weight = self._validated(X, y, sample_weight, reset=True)
         folds = self._given_folds(X, y, weight)
-        X, y, weight = _drop_weightless(X, y, weight)
+        X, y, weight = drop_weightless(X, y, weight)
         self._check_targets(y)
         self._start()
         self._learn_targets(y)
@@ -69,7 +60,7 @@ class OnePassLearner(BaseEstimator):
             raise ValueError("A model that was loaded from a file cannot go on learning: fit a new one.")
         if not (self.cv is None or isinstance(self.cv, Integral)):
             raise TypeError(f"cv must be an int or None to learn block by block, got {type(self.cv).__name__}.")
-        X, y, weight = _drop_weightless(*self._validated(X, y, sample_weight, reset=first))
+        X, y, weight = drop_weightless(*self._validated(X, y, sample_weight, reset=first))
         if first:
             self._start()
         self._learn_targets(y)
@@ -220,10 +211,6 @@ class OnePassLearner(BaseEstimator):
     # What classifiers and regressors differ in.
 
     @abstractmethod
-    def _checked_targets(self, y: Any) -> NDArray:
-        """Return labels or targets if they can be learned from."""
-
-    @abstractmethod
     def _learn_targets(self, y: NDArray) -> None:
         """Make room for the labels of a block."""
 
@@ -260,16 +247,8 @@ class OnePassLearner(BaseEstimator):
         """Refuse targets, those given or all seen, that there is nothing to solve for."""
 
     @abstractmethod
-    def _targets(self, y: NDArray) -> NDArray[np.float64]:
-        """Return labels as the statistic counts them."""
-
-    @abstractmethod
     def _target_bits(self, y: NDArray) -> NDArray[np.uint64]:
         """Return a hash of each label."""
-
-    @abstractmethod
-    def _errors(self, outputs: NDArray, y: NDArray) -> NDArray[np.float64]:
-        """Return the error of each row from what was predicted for its targets."""
 
     @abstractmethod
     def _set_solution(self, coef: NDArray[np.float64], intercept: NDArray[np.float64]) -> None:
@@ -365,162 +344,6 @@ class OnePassLearner(BaseEstimator):
             fit_intercept=self.fit_intercept,
         )
 
-    # What is settled before the first row is counted.
-
-    @property
-    def _needs_rows(self) -> bool:
-        """Whether rows must be seen before they can be mapped."""
-        if self.feature_map is None or (isinstance(self.feature_map, str) and self.feature_map != "landmarks"):
-            return is_auto(self.kernel) or self.metric is not None or self.normalize is False
-        return True
-
-    @property
-    def _n_first_rows(self) -> int:
-        """How many rows are looked at before any is counted; landmarks are drawn from them."""
-        return max(_FIRST_ROWS, 2 * int(self.n_components)) if self.feature_map == "landmarks" else _FIRST_ROWS
-
-    def _settle(self, X: Any, y: NDArray) -> None:
-        """Make the automatic choices and fit metric and map, on a sample of these rows."""
-        if not self._needs_rows:
-            self.choices_ = {"kernel": self.kernel, "metric": None, "normalize": True}
-            lift = Lift(None, None)
-            X = _canonical_rows(X.shape[1], self.seed_).astype(X.dtype)
-        else:
-            rows = bottom_rows(X, self._n_first_rows, self.seed_)
-            X, y = X[rows], y[rows]
-            chosen = self._choose(X, y)
-            self.choices_ = {
-                "kernel": chosen.kernel,
-                "metric": chosen.treatment.metric,
-                "normalize": chosen.treatment.normalize,
-                "n_axes": chosen.treatment.n_axes,
-                "held_out_errors": chosen.errors,
-            }
-            lift = chosen.treatment.lift(X, self._targets(y), obey=not is_auto(self.normalize))
-            X = lift.shape_rows(X)
-        feature_map = self._make_map(self.choices_["kernel"], int(self.n_components))
-        lift.feature_map = None if feature_map is None else feature_map.fit(X)
-        self._lift = lift
-
-    def _take_lift(self, lift: Lift) -> None:
-        """Take over what another pass, or an earlier one, has settled."""
-        self._lift = lift
-        feature_map = lift.feature_map
-        self.choices_ = {
-            "kernel": getattr(feature_map, "kernel", self.kernel),
-            "metric": lift.metric,
-            "normalize": lift.scale is None,
-        }
-
-    def _choose(self, X: Any, y: NDArray) -> Choices:
-        """Make whatever choices are left open."""
-        normalize = self.normalize
-        if is_auto(normalize) and not is_auto(self.kernel) and not is_auto(self.metric):
-            normalize = True
-        if any(is_auto(value) for value in (self.kernel, self.metric, normalize)):
-            task = Task(self._make_map, self._targets, self._errors, int(self.n_components))
-            return choose(X, y, self.kernel, self.metric, normalize, task, self.seed_)
-        return Choices(Treatment(self.metric, normalize), self.kernel, {})
-
-    def _make_map(self, kernel: DotProductKernel, width: int) -> Any:
-        """Return the feature map, not yet fitted."""
-        seed = child_seed(self.seed_, "map")
-        if self.feature_map == "craft":
-            up_components = None if width < self.n_components else self.up_components
-            return CraftMap(kernel, width, up_components=up_components, random_state=seed)
-        if self.feature_map == "maclaurin":
-            return RandomMaclaurin(kernel, width, complex_weights=True, random_state=seed)
-        if self.feature_map == "tensorsketch":
-            return TensorSketch(kernel, width, random_state=seed)
-        if self.feature_map == "landmarks":
-            return LandmarkMap(kernel, width, random_state=seed)
-        return None if self.feature_map is None else clone(self.feature_map)
-
-    def _refuse_differences(self, other: Any) -> None:
-        """Refuse to merge statistics of unlike features."""
-        mine, theirs = self.get_params(deep=False), other.get_params(deep=False)
-        for name in sorted(set(mine) - {"verbose", "batch_rows", "random_state"}):
-            if not same(mine[name], theirs[name]):
-                raise ValueError(
-                    f"Estimators must have the same {name} to be merged, got {mine[name]} and {theirs[name]}."
-                )
-        for name in ("seed_", "n_features_in_"):
-            if getattr(self, name) != getattr(other, name):
-                values = f"{getattr(self, name)} and {getattr(other, name)}"
-                raise ValueError(f"Estimators must have the same {name} to be merged, got {values}.")
-        if self._lift is not None and other._lift is not None:
-            difference = self._lift.difference(other._lift)
-            if difference:
-                raise ValueError(
-                    f"Estimators must map rows alike to be merged, but they differ in {difference}: "
-                    "they were settled on different first rows."
-                )
-
-    # Validation.
-
-    def _validated(self, X: Rows, y: Rows, sample_weight: Rows | None, reset: bool) -> tuple[Any, NDArray, Any]:
-        """Return rows, targets and weights that can be counted."""
-        if y is None:
-            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
-        width = getattr(self, "n_features_in_", None)
-        try:
-            X, y = validate_data(
-                self,
-                X,
-                y,
-                dtype=(np.float64, np.float32),
-                accept_sparse="csr",
-                reset=reset,
-                multi_output=True,
-                y_numeric=False,
-            )
-            return X, self._checked_targets(y), _checked_weights(sample_weight, X.shape[0])
-        except (ValueError, TypeError):
-            if width is not None:
-                self.n_features_in_ = width  # a model that was there before is still good
-            raise
-
-    def _given_folds(self, X: Any, y: NDArray, weight: NDArray | None) -> list[Fold] | None:
-        """Return the folds if `cv` gives them as splits of the rows of `fit`."""
-        if self.cv is None or isinstance(self.cv, Integral):
-            return None
-        weight = np.ones(X.shape[0]) if weight is None else weight
-        folds = [_drop_weightless(X[test], y[test], weight[test]) for _, test in self.cv]
-        return [(rows, labels, weights) for rows, labels, weights in folds if labels.shape[0]]  # type: ignore[misc]
-
-    def _check_parameters(self) -> None:
-        """Refuse parameters that cannot work."""
-        if not is_auto(self.kernel) and not isinstance(self.kernel, DotProductKernel):
-            raise TypeError(f"kernel must be 'auto' or a kernel of this library, got {self.kernel!r}.")
-        check_scalar(self.n_components, "n_components", Integral, min_val=1)
-        if not hasattr(self.feature_map, "fit"):
-            check_choice("feature_map", self.feature_map, FEATURE_MAPS)
-        if not hasattr(self.metric, "fit"):
-            check_choice("metric", self.metric, ("auto", "covariance", "gradient", None))
-        check_choice("normalize", self.normalize, ("auto", True, False))
-        check_choice("fit_intercept", self.fit_intercept, (True, False))
-        check_choice("packed", self.packed, ("auto", True, False))
-        if isinstance(self.cv, Integral):
-            check_scalar(self.cv, "cv", Integral, min_val=2)
-        elif self.cv is not None and not hasattr(self.cv, "__iter__"):
-            raise TypeError(f"cv must be an int, a list of (train, test) splits or None, got {self.cv!r}.")
-        check_scalar(self.holdout_rows, "holdout_rows", Integral, min_val=2)
-        if not is_auto(self.batch_rows):
-            check_scalar(self.batch_rows, "batch_rows", Integral, min_val=1)
-        self._checked_alphas()
-
-    def _checked_alphas(self) -> list[float]:
-        """Return the alphas to compare, in units of the mean of the diagonal of the Gram matrix."""
-        if self.alphas is None:
-            alphas = list(DEFAULT_ALPHAS)
-        else:
-            alphas = [self.alphas] if isinstance(self.alphas, Real) else list(self.alphas)
-        if not alphas or not all(isinstance(a, Real) and 0 <= float(a) < np.inf for a in alphas):
-            raise ValueError(f"alphas must be finite numbers, none negative, got {self.alphas!r}.")
-        if self.cv is None and (self.alphas is None or len(alphas) != 1):
-            raise ValueError(f"alphas must be a single number if cv is None, got {self.alphas!r}.")
-        return [float(a) for a in alphas]
-
     def _outputs(self, X: Rows) -> NDArray[np.floating]:
         """Return what is predicted for the targets of rows."""
         check_is_fitted(self, "n_rows_seen_")
@@ -538,33 +361,6 @@ class OnePassLearner(BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-
-def _checked_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None:
-    """Return the weights of rows if they can be used."""
-    if sample_weight is None:
-        return None
-    weight = np.asarray(sample_weight, dtype=np.float64)
-    weight = np.full(n_rows, float(weight)) if weight.ndim == 0 else weight
-    if weight.shape != (n_rows,) or not np.isfinite(weight).all() or (weight < 0).any() or not weight.any():
-        raise ValueError(
-            f"sample_weight must be {n_rows} finite numbers, none negative and not all zero, got shape {weight.shape}."
-        )
-    return weight
-
-
-def _drop_weightless(X: Any, y: NDArray, weight: NDArray | None) -> tuple[Any, NDArray, NDArray | None]:
-    """Return rows, targets and weights without rows of weight zero."""
-    if weight is None or weight.all():
-        return X, y, weight
-    live = weight > 0
-    return X[live], y[live], weight[live]
-
-
-def _canonical_rows(width: int, seed: int) -> NDArray[np.float64]:
-    """Return rows of unit length that stand for data not seen: maps then depend on parameters alone."""
-    rows = uniforms(child_seed(seed, "canonical"), "rows", 64 * width).reshape(64, width) ** 2
-    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
 
 def _length(blocks: Any) -> int | None:

@@ -73,8 +73,13 @@ def _to_plain(part: Any) -> Any:
     if isinstance(part, RandomMaclaurin):
         plain["shares"] = {name: _plain(value) for name, value in vars(part.shares_).items()}
     if isinstance(part, CraftMap):
-        if not isinstance(part.up, str) or part.down != "hadamard":
-            raise TypeError("A model with a CraftMap can be saved if its up is a name and its down is 'hadamard'.")
+        if not (isinstance(part.up, str) or type(part.up) in _LEARNED) or part.down != "hadamard":
+            raise TypeError(
+                "A model with a CraftMap can be saved if its up is a name or a map of this library "
+                "and its down is 'hadamard'."
+            )
+        if not isinstance(part.up, str):
+            plain["parameters"]["up"] = None
         plain |= {"up": _to_plain(part.up_), "n_kept_": int(part.n_kept_)}
     return plain
 
@@ -115,6 +120,7 @@ def _draw_again(part: Any, plain: dict[str, Any]) -> None:
         part._draw()
     elif isinstance(part, CraftMap):
         part.up_, part.n_kept_ = _from_plain(plain["up"]), int(plain["n_kept_"])
+        part.up = part.up_ if part.up is None else part.up
         part._draw_down()
     elif isinstance(part, LandmarkMap):
         part._settle(part.landmarks_)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-import craftmaps.one_pass
+import craftmaps.settling
 from craftmaps import CraftClassifier, CraftRegressor, Polynomial, datasets
 from craftmaps.model_file import ModelFileError
 
@@ -40,7 +40,7 @@ def saved(model, path):
 @pytest.mark.parametrize("parameters", [{"kernel": Polynomial(3), "metric": None}, {}, {"feature_map": "landmarks"}])
 @pytest.mark.parametrize("stop", [2, 7, 14])
 def test_resumed_runs_end_alike(tmp_path, monkeypatch, first_rows, parameters, stop):
-    monkeypatch.setattr(craftmaps.one_pass, "_FIRST_ROWS", first_rows)
+    monkeypatch.setattr(craftmaps.settling, "_FIRST_ROWS", first_rows)
     checkpoint = tmp_path / "run.checkpoint"
     whole = CraftClassifier(**COMMON | parameters).fit_stream(blocks())
     with pytest.raises(Interrupted):

@@ -1,0 +1,110 @@
+"""What learners check: rows, targets, weights and parameters."""
+
+from abc import abstractmethod
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_scalar
+from sklearn.utils.validation import validate_data
+
+from craftmaps.alpha import DEFAULT_ALPHAS, Fold
+from craftmaps.choices import is_auto
+from craftmaps.feature_map import check_choice
+from craftmaps.kernels import DotProductKernel, Rows
+
+FEATURE_MAPS = ("craft", "maclaurin", "tensorsketch", "landmarks", None)
+
+
+class CheckedLearner(BaseEstimator):
+    """Refuses what cannot be learned from, and leaves a model that was there unharmed."""
+
+    @abstractmethod
+    def _checked_targets(self, y: Any) -> NDArray:
+        """Return labels or targets if they can be learned from."""
+
+    def _validated(self, X: Rows, y: Rows, sample_weight: Rows | None, reset: bool) -> tuple[Any, NDArray, Any]:
+        """Return rows, targets and weights that can be counted."""
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+        width = getattr(self, "n_features_in_", None)
+        try:
+            X, y = validate_data(
+                self,
+                X,
+                y,
+                dtype=(np.float64, np.float32),
+                accept_sparse="csr",
+                reset=reset,
+                multi_output=True,
+                y_numeric=False,
+            )
+            return X, self._checked_targets(y), _checked_weights(sample_weight, X.shape[0])
+        except (ValueError, TypeError):
+            if width is not None:
+                self.n_features_in_ = width  # a model that was there before is still good
+            raise
+
+    def _given_folds(self, X: Any, y: NDArray, weight: NDArray | None) -> list[Fold] | None:
+        """Return the folds if `cv` gives them as splits of the rows of `fit`."""
+        if self.cv is None or isinstance(self.cv, Integral):
+            return None
+        weight = np.ones(X.shape[0]) if weight is None else weight
+        folds = [drop_weightless(X[test], y[test], weight[test]) for _, test in self.cv]
+        return [(rows, labels, weights) for rows, labels, weights in folds if labels.shape[0]]  # type: ignore[misc]
+
+    def _check_parameters(self) -> None:
+        """Refuse parameters that cannot work."""
+        if not is_auto(self.kernel) and not isinstance(self.kernel, DotProductKernel):
+            raise TypeError(f"kernel must be 'auto' or a kernel of this library, got {self.kernel!r}.")
+        check_scalar(self.n_components, "n_components", Integral, min_val=1)
+        if not hasattr(self.feature_map, "fit"):
+            check_choice("feature_map", self.feature_map, FEATURE_MAPS)
+        if not hasattr(self.metric, "fit"):
+            check_choice("metric", self.metric, ("auto", "covariance", "gradient", None))
+        check_choice("normalize", self.normalize, ("auto", True, False))
+        check_choice("fit_intercept", self.fit_intercept, (True, False))
+        check_choice("packed", self.packed, ("auto", True, False))
+        if isinstance(self.cv, Integral):
+            check_scalar(self.cv, "cv", Integral, min_val=2)
+        elif self.cv is not None and not hasattr(self.cv, "__iter__"):
+            raise TypeError(f"cv must be an int, a list of (train, test) splits or None, got {self.cv!r}.")
+        check_scalar(self.holdout_rows, "holdout_rows", Integral, min_val=2)
+        if not is_auto(self.batch_rows):
+            check_scalar(self.batch_rows, "batch_rows", Integral, min_val=1)
+        self._checked_alphas()
+
+    def _checked_alphas(self) -> list[float]:
+        """Return the alphas to compare, in units of the mean of the diagonal of the Gram matrix."""
+        if self.alphas is None:
+            alphas = list(DEFAULT_ALPHAS)
+        else:
+            alphas = [self.alphas] if isinstance(self.alphas, Real) else list(self.alphas)
+        if not alphas or not all(isinstance(a, Real) and 0 <= float(a) < np.inf for a in alphas):
+            raise ValueError(f"alphas must be finite numbers, none negative, got {self.alphas!r}.")
+        if self.cv is None and (self.alphas is None or len(alphas) != 1):
+            raise ValueError(f"alphas must be a single number if cv is None, got {self.alphas!r}.")
+        return [float(a) for a in alphas]
+
+
+def _checked_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None:
+    """Return the weights of rows if they can be used."""
+    if sample_weight is None:
+        return None
+    weight = np.asarray(sample_weight, dtype=np.float64)
+    weight = np.full(n_rows, float(weight)) if weight.ndim == 0 else weight
+    if weight.shape != (n_rows,) or not np.isfinite(weight).all() or (weight < 0).any() or not weight.any():
+        raise ValueError(
+            f"sample_weight must be {n_rows} finite numbers, none negative and not all zero, got shape {weight.shape}."
+        )
+    return weight
+
+
+def drop_weightless(X: Any, y: NDArray, weight: NDArray | None) -> tuple[Any, NDArray, NDArray | None]:
+    """Return rows, targets and weights without rows of weight zero."""
+    if weight is None or weight.all():
+        return X, y, weight
+    live = weight > 0
+    return X[live], y[live], weight[live]

@@ -1,0 +1,132 @@
+"""What is settled before the first row is counted: choices, metric and map."""
+
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from craftmaps.checked import CheckedLearner
+from craftmaps.choices import Choices, Task, choose, is_auto
+from craftmaps.craft import CraftMap
+from craftmaps.kernels import DotProductKernel
+from craftmaps.landmarks import LandmarkMap
+from craftmaps.lift import Lift, same
+from craftmaps.maclaurin import RandomMaclaurin
+from craftmaps.randomness import child_seed, uniforms
+from craftmaps.sampling import bottom_rows
+from craftmaps.tensor_sketch import TensorSketch
+from craftmaps.treatments import Treatment
+
+_FIRST_ROWS = 12288
+
+
+class SettledLearner(CheckedLearner):
+    """Makes whatever choices are left open, on some rows, and fits metric and map on the same rows."""
+
+    _lift: Lift | None
+    seed_: int
+
+    @abstractmethod
+    def _targets(self, y: NDArray) -> NDArray[np.float64]:
+        """Return labels as the statistic counts them."""
+
+    @abstractmethod
+    def _errors(self, outputs: NDArray, y: NDArray) -> NDArray[np.float64]:
+        """Return the error of each row from what was predicted for its targets."""
+
+    @property
+    def _needs_rows(self) -> bool:
+        """Whether rows must be seen before they can be mapped."""
+        if self.feature_map is None or (isinstance(self.feature_map, str) and self.feature_map != "landmarks"):
+            return is_auto(self.kernel) or self.metric is not None or self.normalize is False
+        return True
+
+    @property
+    def _n_first_rows(self) -> int:
+        """How many rows are looked at before any is counted; landmarks are drawn from them."""
+        return max(_FIRST_ROWS, 2 * int(self.n_components)) if self.feature_map == "landmarks" else _FIRST_ROWS
+
+    def _settle(self, X: Any, y: NDArray) -> None:
+        """Make the automatic choices and fit metric and map, on a sample of these rows."""
+        if not self._needs_rows:
+            self.choices_ = {"kernel": self.kernel, "metric": None, "normalize": True}
+            lift = Lift(None, None)
+            X = _canonical_rows(X.shape[1], self.seed_).astype(X.dtype)
+        else:
+            rows = bottom_rows(X, self._n_first_rows, self.seed_)
+            X, y = X[rows], y[rows]
+            chosen = self._choose(X, y)
+            self.choices_ = {
+                "kernel": chosen.kernel,
+                "metric": chosen.treatment.metric,
+                "normalize": chosen.treatment.normalize,
+                "n_axes": chosen.treatment.n_axes,
+                "held_out_errors": chosen.errors,
+            }
+            lift = chosen.treatment.lift(X, self._targets(y), obey=not is_auto(self.normalize))
+            X = lift.shape_rows(X)
+        feature_map = self._make_map(self.choices_["kernel"], int(self.n_components))
+        lift.feature_map = None if feature_map is None else feature_map.fit(X)
+        self._lift = lift
+
+    def _take_lift(self, lift: Lift) -> None:
+        """Take over what another pass, or an earlier one, has settled."""
+        self._lift = lift
+        feature_map = lift.feature_map
+        self.choices_ = {
+            "kernel": getattr(feature_map, "kernel", self.kernel),
+            "metric": lift.metric,
+            "normalize": lift.scale is None,
+        }
+
+    def _choose(self, X: Any, y: NDArray) -> Choices:
+        """Make whatever choices are left open."""
+        normalize = self.normalize
+        if is_auto(normalize) and not is_auto(self.kernel) and not is_auto(self.metric):
+            normalize = True
+        if any(is_auto(value) for value in (self.kernel, self.metric, normalize)):
+            task = Task(self._make_map, self._targets, self._errors, int(self.n_components))
+            return choose(X, y, self.kernel, self.metric, normalize, task, self.seed_)
+        return Choices(Treatment(self.metric, normalize), self.kernel, {})
+
+    def _make_map(self, kernel: DotProductKernel, width: int) -> Any:
+        """Return the feature map, not yet fitted."""
+        seed = child_seed(self.seed_, "map")
+        if self.feature_map == "craft":
+            up_components = None if width < self.n_components else self.up_components
+            return CraftMap(kernel, width, up_components=up_components, random_state=seed)
+        if self.feature_map == "maclaurin":
+            return RandomMaclaurin(kernel, width, complex_weights=True, random_state=seed)
+        if self.feature_map == "tensorsketch":
+            return TensorSketch(kernel, width, random_state=seed)
+        if self.feature_map == "landmarks":
+            return LandmarkMap(kernel, width, random_state=seed)
+        return None if self.feature_map is None else clone(self.feature_map)
+
+    def _refuse_differences(self, other: Any) -> None:
+        """Refuse to merge statistics of unlike features."""
+        mine, theirs = self.get_params(deep=False), other.get_params(deep=False)
+        for name in sorted(set(mine) - {"verbose", "batch_rows", "random_state"}):
+            if not same(mine[name], theirs[name]):
+                raise ValueError(
+                    f"Estimators must have the same {name} to be merged, got {mine[name]} and {theirs[name]}."
+                )
+        for name in ("seed_", "n_features_in_"):
+            if getattr(self, name) != getattr(other, name):
+                values = f"{getattr(self, name)} and {getattr(other, name)}"
+                raise ValueError(f"Estimators must have the same {name} to be merged, got {values}.")
+        if self._lift is not None and other._lift is not None:
+            difference = self._lift.difference(other._lift)
+            if difference:
+                raise ValueError(
+                    f"Estimators must map rows alike to be merged, but they differ in {difference}: "
+                    "they were settled on different first rows."
+                )
+
+
+def _canonical_rows(width: int, seed: int) -> NDArray[np.float64]:
+    """Return rows of unit length that stand for data not seen: maps then depend on parameters alone."""
+    rows = uniforms(child_seed(seed, "canonical"), "rows", 64 * width).reshape(64, width) ** 2
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
