@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
+from craftmaps.cli.files import new_file
 from craftmaps.cli.options import Json
 from craftmaps.cli.terminal import print_facts, print_json, print_table, words
 
@@ -57,17 +58,11 @@ def write_rows(folder: Path, name: str, X: Any, y: Any) -> Path:
     from sklearn.datasets import dump_svmlight_file
 
     path = folder / f"{name}.{'svmlight' if issparse(X) else 'parquet'}"
-    new = path.with_name(f"{path.name}.new")
-    try:
+    with new_file(path) as new:
         if issparse(X):
             dump_svmlight_file(X, y, str(new), zero_based=False)
         else:
             values = pyarrow.array(np.ascontiguousarray(X).reshape(-1))
-            table = pyarrow.table(
-                {"x": pyarrow.FixedSizeListArray.from_arrays(values, X.shape[1]), "label": pyarrow.array(y)}
-            )
-            pyarrow.parquet.write_table(table, new)
-        new.replace(path)
-    finally:
-        new.unlink(missing_ok=True)
+            vectors = pyarrow.FixedSizeListArray.from_arrays(values, X.shape[1])
+            pyarrow.parquet.write_table(pyarrow.table({"x": vectors, "label": pyarrow.array(y)}), new)
     return path

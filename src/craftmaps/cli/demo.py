@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from craftmaps.cli.files import new_file
 from craftmaps.cli.options import Json
 from craftmaps.cli.terminal import print_facts, print_json, print_table, say, words
 
@@ -72,7 +73,7 @@ def _train(train: Path, test: Path, out: Path, report: Path, components: int) ->
 
 def _write_csv(path: Path, methods: list[dict[str, Any]]) -> None:
     """Write the numbers of the table, unrounded."""
-    with path.open("w", newline="", encoding="utf-8") as file:
+    with new_file(path) as new, new.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, list(methods[0]))
         writer.writeheader()
         writer.writerows(methods)

@@ -28,14 +28,14 @@ def evaluate(
     Example: craftmaps evaluate model.craft test.parquet
     """
     from craftmaps import threads as using_threads
-    from craftmaps.cli.model_rows import columns_of, open_labelled_rows, read_model
+    from craftmaps.cli.model_rows import blocks_of, columns_of, open_labelled_rows, read_model
     from craftmaps.cli.scores import score
 
     learned = read_model(model)
     with using_threads(threads) if threads else nullcontext():
         stream = open_labelled_rows(columns_of(learned), as_source(data), parse_target(target), batch_rows)
         with Progress("Evaluating", stream) as progress:
-            scores = score(learned, stream, progress)
+            scores = score(learned, blocks_of(stream), progress)
     if as_json:
         print_json(scores)
     elif "rmse" in scores:

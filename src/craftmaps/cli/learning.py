@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from craftmaps.cli.files import new_file
 from craftmaps.cli.terminal import Progress, say
 
 
@@ -27,9 +28,11 @@ class CheckpointFolder:
             )
         if self.is_resumed:
             self._check(run)
-        elif is_resumed:
+            return
+        if is_resumed:
             say(f"There is no checkpoint in {folder}: beginning with the first row.")
-        self._about.write_text(json.dumps(run), encoding="utf-8")
+        with new_file(self._about) as new:
+            new.write_text(json.dumps(run), encoding="utf-8")
 
     def _check(self, run: dict[str, Any]) -> None:
         """Refuse to go on over other rows, or other blocks of them."""

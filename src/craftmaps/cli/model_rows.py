@@ -1,12 +1,25 @@
 """Rows of files as a model takes them."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+from scipy.sparse import issparse
 
 from craftmaps import load_model, streams
 from craftmaps.streams import Column, Columns
 
+WIDEST_DENSE = 2048
 _LABEL_KINDS = {"b": "boolean", "i": "integer", "u": "integer", "f": "number"}
+
+
+def blocks_of(stream: streams.Stream) -> Iterator[tuple[Any, Any]]:
+    """Yield the blocks of a stream, narrow sparse rows as dense ones: a model must not depend on the format of a file.
+
+    Automatic choices look at more metrics for dense rows, and unit lengths round otherwise for sparse ones.
+    """
+    for X, y in stream:
+        yield (X.toarray() if issparse(X) and X.shape[1] <= WIDEST_DENSE else X), y
 
 
 def read_model(path: Path) -> Any:

@@ -1,7 +1,6 @@
 """What options mean: kernels, sizes of memory and names of columns as text."""
 
 import math
-import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -79,18 +78,6 @@ def as_source(paths: Sequence[str]) -> Any:
     if "-" in paths and len(paths) > 1:
         raise typer.BadParameter(f"Standard input, '-', must come alone, got {len(paths)} paths.")
     return paths[0] if len(paths) == 1 else list(paths)
-
-
-def check_output(path: Path, option: str, suffixes: Sequence[str] = ()) -> None:
-    """Refuse a file that cannot be written, before the work and not after it."""
-    if suffixes and path.suffix.lower() not in suffixes:
-        raise typer.BadParameter(f"{option} must end in {', '.join(suffixes)}, got {str(path)!r}.")
-    if path.is_dir():
-        raise IsADirectoryError(f"{option} must be a file, got the folder {str(path)!r}.")
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"{option} must be in a folder that exists, got {str(path)!r}.")
-    if not os.access(path.parent, os.W_OK):
-        raise PermissionError(f"{option} must be in a folder that can be written to, got {str(path)!r}.")
 
 
 def check_positive(value: float | None) -> float | None:

@@ -7,7 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from craftmaps.cli.options import BatchRows, Data, Json, Model, Threads, as_source, check_output
+from craftmaps.cli.files import check_output
+from craftmaps.cli.options import BatchRows, Data, Json, Model, Threads, as_source
 from craftmaps.cli.prediction_files import SUFFIXES, prediction_file
 from craftmaps.cli.terminal import Progress, print_facts, print_json, words
 
@@ -33,7 +34,7 @@ def predict(
     Example: craftmaps predict model.craft new.parquet --probabilities --out predictions.csv
     """
     from craftmaps import threads as using_threads
-    from craftmaps.cli.model_rows import open_rows, read_model
+    from craftmaps.cli.model_rows import blocks_of, open_rows, read_model
 
     check_output(out, "--out", SUFFIXES)
     is_array = out.suffix.lower() == ".npy"
@@ -47,7 +48,7 @@ def predict(
     with using_threads(threads) if threads else nullcontext():
         stream = open_rows(learned, as_source(data), batch_rows)
         with Progress("Predicting", stream) as progress, prediction_file(out) as file:
-            for X, _ in stream:
+            for X, _ in blocks_of(stream):
                 file.add(_predictions(learned, X, probabilities, scores, is_array))
                 n_rows += X.shape[0]
                 progress.show(n_rows)

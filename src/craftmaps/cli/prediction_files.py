@@ -1,6 +1,5 @@
-"""Files of predictions, written block by block under a new name and renamed when they are whole."""
+"""Files of predictions, written block by block."""
 
-import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,30 +8,19 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from craftmaps.cli.files import new_file
+
 SUFFIXES = (".parquet", ".csv", ".npy")
 
 
 @contextmanager
 def prediction_file(path: Path) -> Iterator[Any]:
-    """Give a writer for the format that a suffix tells; whatever happens, a file that was there before stays whole."""
-    new = path.with_name(f"{path.name}.new")
+    """Give a writer for the format that a suffix tells."""
     writers = {".parquet": ParquetPredictions, ".csv": CsvPredictions, ".npy": NpyPredictions}
-    try:
-        with open(new, "wb") as file:
-            writer = writers[path.suffix.lower()](file)
-            yield writer
-            writer.close()
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(new, path)
-    except OSError as error:
-        new.unlink(missing_ok=True)
-        if error.strerror is None or (error.filename is not None and error.filename != str(new)):
-            raise  # about a file that was read
-        raise OSError(f"{path} cannot be written: {error.strerror}.") from None
-    except BaseException:
-        new.unlink(missing_ok=True)
-        raise
+    with new_file(path) as new, open(new, "wb") as file:
+        writer = writers[path.suffix.lower()](file)
+        yield writer
+        writer.close()
 
 
 class _ArrowPredictions:

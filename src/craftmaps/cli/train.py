@@ -9,12 +9,12 @@ from typing import Annotated, Any, Literal
 import typer
 
 from craftmaps.cli.description import error_text, model_facts
+from craftmaps.cli.files import check_output
 from craftmaps.cli.options import (
     Data,
     Json,
     Threads,
     as_source,
-    check_output,
     parse_kernel,
     parse_memory,
     parse_target,

@@ -12,9 +12,10 @@ from scipy.sparse import issparse, vstack
 
 from craftmaps import CraftClassifier, CraftRegressor, streams
 from craftmaps.cli.description import describe
+from craftmaps.cli.files import writing
 from craftmaps.cli.learning import CheckpointFolder, WatchedPass
 from craftmaps.cli.memory import Budget, budget, peak_memory, total_memory
-from craftmaps.cli.model_rows import open_labelled_rows
+from craftmaps.cli.model_rows import WIDEST_DENSE, blocks_of, open_labelled_rows
 from craftmaps.cli.scores import score
 from craftmaps.cli.targets import checked_classes, is_regression
 from craftmaps.cli.terminal import Progress
@@ -41,9 +42,8 @@ class TrainingRows:
     def fit_in(self, bound: int | None, n_components: int) -> None:
         """Choose how many rows to read at a time within a bound of memory; refuse what does not fit."""
         columns = self.stream.columns
-        stored = 4 * columns.n_features
-        if columns.first_index is not None:  # svmlight
-            stored = min(stored, _BYTES_OF_SPARSE_ROW)
+        is_sparse = columns.first_index is not None and columns.n_features > WIDEST_DENSE
+        stored = _BYTES_OF_SPARSE_ROW if is_sparse else 4 * columns.n_features
         self.budget: Budget = budget(bound or total_memory(), n_components, columns.n_features, stored)
         rows = self._batch_rows or min(_USUAL_ROWS, self.budget.batch_rows)
         # Standard input has been looked at and cannot be opened again.
@@ -76,7 +76,7 @@ class Training:
         self.seconds: dict[str, float] = {}
         self._scores: dict[str, Any] | None = None
         self._test_rows: tuple[Any, Any] | None = None
-        blocks = iter(stream)
+        blocks = blocks_of(stream)
         first: tuple[Any, Any] = next(blocks)
         self._sample = first[0][:_SAMPLE_ROWS]
         blocks = itertools.chain([first], blocks)
@@ -105,12 +105,13 @@ class Training:
     def save(self, path: Path) -> None:
         """Write the model, with the rule that makes rows of files."""
         try:
-            self.model.save(path, notes={"columns": self._rows.stream.columns.to_plain()})
-        except OSError as error:
+            with writing(path):
+                self.model.save(path, notes={"columns": self._rows.stream.columns.to_plain()})
+        except OSError:
             # The pass took long: it can be resumed when there is room again.
             with suppress(OSError):
                 self.keep()
-            raise OSError(f"{path} cannot be written: {error.strerror or error}.") from None
+            raise
         if self._folder is not None:
             self._folder.remove()
         self._path = path
@@ -123,7 +124,7 @@ class Training:
 
         def blocks():
             nonlocal n_bytes
-            for X, y in stream:
+            for X, y in blocks_of(stream):
                 if keeps_rows and n_bytes < _MOST_TEST_BYTES:
                     kept.append((X, y))
                     n_bytes += X.data.nbytes
@@ -150,7 +151,8 @@ class Training:
             rows_sample=self._sample,
             feature_names=self._rows.stream.columns.feature_names,
         )
-        write_page(path, run)
+        with writing(path):
+            write_page(path, run)
 
     def summary(self) -> dict[str, Any]:
         """Return what is known about the run, as plain values."""

@@ -1,0 +1,48 @@
+"""Files to write: checked before the work, written under a new name, renamed when they are whole."""
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import typer
+
+
+def check_output(path: Path, option: str, suffixes: Sequence[str] = ()) -> None:
+    """Refuse a file that cannot be written, before the work and not after it."""
+    if suffixes and path.suffix.lower() not in suffixes:
+        raise typer.BadParameter(f"{option} must end in {', '.join(suffixes)}, got {str(path)!r}.")
+    if path.is_dir():
+        raise IsADirectoryError(f"{option} must be a file, got the folder {str(path)!r}.")
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"{option} must be in a folder that exists, got {str(path)!r}.")
+    if not os.access(path.parent, os.W_OK):
+        raise PermissionError(f"{option} must be in a folder that can be written to, got {str(path)!r}.")
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Name the file that could not be written, which an error of a full disk does not."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is None:
+            raise  # a sentence already, about a file that was read
+        raise OSError(f"{path} cannot be written: {os.strerror(error.errno)}.") from None
+
+
+@contextmanager
+def new_file(path: Path) -> Iterator[Path]:
+    """Give a new name to write to; rename the file if all went well, else remove it.
+
+    Whatever happens, a file that was there before stays whole.
+    """
+    new = path.with_name(f"{path.name}.new")
+    try:
+        with writing(path):
+            yield new
+            with open(new, "rb") as file:
+                os.fsync(file.fileno())
+            os.replace(new, path)
+    finally:
+        new.unlink(missing_ok=True)

@@ -1,0 +1,101 @@
+"""Runs of the program in processes of their own, which can be killed, interrupted and kept from writing.
+
+To import and load everything takes some seconds, so one process does that and forks for every run.
+"""
+
+import json
+import os
+import subprocess
+import sys
+
+SERVER = """
+import json, os, resource, signal, sys, time
+import numpy as np
+from craftmaps import CraftClassifier, Polynomial
+from craftmaps.cli import main, terminal, training
+from craftmaps.streams import Stream
+
+# Compiled loops and libraries are loaded here, and not by every run.
+rows = np.random.default_rng(0).random((60, 5), dtype=np.float32)
+CraftClassifier(Polynomial(3), 24, metric=None, random_state=0).fit(rows, rows[:, 0] > 0.5).predict_proba(rows)
+
+slowness = 0.0
+read = Stream._pass
+
+def slow_pass(stream):
+    for block in read(stream):
+        time.sleep(slowness)
+        yield block
+
+Stream._pass = slow_pass
+
+def obey(request):
+    global slowness
+    slowness = request["slowness"]
+    terminal._SECONDS_BETWEEN_LINES = request["seconds_between_lines"]
+    output = os.open(request["output"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    os.dup2(output, 1)
+    os.dup2(output, 2)
+    if request["most_bytes"] is not None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (request["most_bytes"],) * 2)
+    sys.argv = ["craftmaps", *request["arguments"]]
+    main()
+
+for line in sys.stdin:
+    child = os.fork()
+    if not child:
+        try:
+            obey(json.loads(line))
+        except SystemExit as end:
+            sys.stdout.flush()
+            os._exit(end.code)
+    print(child, flush=True)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+"""
+
+
+class Server:
+    """A process that runs the program in forks of itself, one after the other."""
+
+    def __init__(self, folder):
+        # One thread: a fork has none but the one that forked.
+        environment = os.environ | {"OPENBLAS_NUM_THREADS": "1", "CRAFTMAPS_NUM_THREADS": "1"}
+        self._output = folder / "output"
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", SERVER],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env=environment,
+        )
+
+    def start(self, *arguments, slowness=0.0, most_bytes=None, seconds_between_lines=10.0):
+        """Start a run; return the number of its process."""
+        request = {
+            "arguments": [str(argument) for argument in arguments],
+            "slowness": slowness,
+            "most_bytes": most_bytes,
+            "seconds_between_lines": seconds_between_lines,
+            "output": str(self._output),
+        }
+        self._output.unlink(missing_ok=True)
+        print(json.dumps(request), file=self._process.stdin, flush=True)
+        return int(self._process.stdout.readline())
+
+    def end(self):
+        """Wait for the run to end; return its exit code and what it printed."""
+        return int(self._process.stdout.readline()), self._output.read_text()
+
+    def run(self, *arguments, **options):
+        """Run to the end; return the exit code and what was printed."""
+        self.start(*arguments, **options)
+        return self.end()
+
+    def printed(self):
+        """Return what the run has printed so far."""
+        return self._output.read_text() if self._output.exists() else ""
+
+    def close(self):
+        self._process.stdin.close()
+        self._process.stdout.close()
+        self._process.wait()
