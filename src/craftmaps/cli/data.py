@@ -17,9 +17,9 @@ def data(
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder to write to.")] = Path(),
     as_json: Json = False,
 ) -> None:
-    """List named data sets, or write one as files for train and evaluate.
+    """List named data sets, or write one.
 
-    A data set is looked for below the folder that CRAFTMAPS_DATA names, else fetched from OpenML.
+    The files are for train and evaluate. A data set is looked for below the folder that CRAFTMAPS_DATA names, else fetched from OpenML.
 
     Example: craftmaps data digits
     """

@@ -8,17 +8,19 @@ from typing import Annotated, Any
 import typer
 
 from craftmaps.cli.files import new_file
-from craftmaps.cli.options import Json
+from craftmaps.cli.options import Json, option, whole_number
 from craftmaps.cli.terminal import print_facts, print_json, print_table, say, words
 
 
 def demo(
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder to write to; it is made if need be.")] = Path("demo"),
-    components: Annotated[int, typer.Option(min=16, max=1024, metavar="E", help="Width of every map.")] = 256,
-    seeds: Annotated[int, typer.Option(min=1, max=20, metavar="N", help="Number of seeds.")] = 3,
+    components: Annotated[Any, option(whole_number(16, 1024), "E", "Width of every map.")] = 256,
+    seeds: Annotated[Any, option(whole_number(1, 20), "N", "Number of seeds.")] = 3,
     as_json: Json = False,
 ) -> None:
-    """Compare maps with the exact kernel on handwritten digits; leave a model and a report page to look at.
+    """Compare maps on handwritten digits.
+
+    The exact kernel and a support vector machine stand beside them; a model and a report page are left to look at.
 
     Example: craftmaps demo --out demo
     """

@@ -23,7 +23,9 @@ def evaluate(
     threads: Threads = None,
     as_json: Json = False,
 ) -> None:
-    """Compare predictions with labels: error, confusion, classes, calibration.
+    """Compare predictions with labels.
+
+    Shows the error with its interval, the confusion matrix, every class, and how far probabilities can be trusted.
 
     Example: craftmaps evaluate model.craft test.parquet
     """

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -80,20 +80,52 @@ def as_source(paths: Sequence[str]) -> Any:
     return paths[0] if len(paths) == 1 else list(paths)
 
 
-def check_positive(value: float | None) -> float | None:
-    """Refuse a number that is not positive and finite."""
-    if value is not None and not 0 < value < math.inf:
-        raise typer.BadParameter(f"It must be a finite number above 0, got {value:g}.")
-    return value
+def whole_number(least: int, most: int | None = None) -> Callable[[str], int]:
+    """Return a reader of whole numbers within bounds."""
+    bounds = f"of at least {least}" if most is None else f"from {least} to {most}"
+
+    def number(text: str) -> int:
+        try:
+            value = int(text)
+        except ValueError:
+            value = least - 1
+        if value < least or (most is not None and value > most):
+            raise typer.BadParameter(f"It must be a whole number {bounds}, got {str(text)!r}.")
+        return value
+
+    return number
+
+
+def real_number(is_zero_allowed: bool) -> Callable[[str], float]:
+    """Return a reader of finite numbers that are not negative, with or without zero."""
+    bounds = "of at least 0" if is_zero_allowed else "above 0"
+
+    def number(text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        if not 0 <= value < math.inf or (value == 0 and not is_zero_allowed):
+            raise typer.BadParameter(f"It must be a finite number {bounds}, got {str(text)!r}.")
+        return value
+
+    return number
+
+
+def option(reader: Callable[[str], Any], metavar: str, help: str) -> Any:
+    """Return an option that is read by a function of its own, which says in one sentence what is wrong."""
+    return typer.Option(parser=reader, metavar=metavar, help=help)
 
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of tables.")]
-Threads = Annotated[int | None, typer.Option(min=1, help="Threads to use; by default all cores.")]
-BatchRows = Annotated[int, typer.Option(min=1, metavar="ROWS", help="Rows to read at a time.")]
+Threads = Annotated[Any, option(whole_number(1), "N", "Threads to use; by default all cores.")]
+BatchRows = Annotated[Any, option(whole_number(1), "ROWS", "Rows to read at a time.")]
+Drop = Annotated[list[str] | None, typer.Option(metavar="COL", help="Column to leave out; may be repeated.")]
+Kernel = Annotated[Any, option(parse_kernel, "KERNEL", "auto, poly:DEGREE[:COEF0[:GAMMA]] or exp[:GAMMA].")]
 Data = Annotated[
     list[str],
     typer.Argument(
-        metavar="DATA...", help="Files, folders or globs of one format, or - for standard input.", show_default=False
+        metavar="DATA", help="Files, folders or globs of one format, or - for standard input.", show_default=False
     ),
 ]
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A file that train wrote.", show_default=False)]

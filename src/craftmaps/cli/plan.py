@@ -4,7 +4,18 @@ from typing import Annotated, Any
 
 import typer
 
-from craftmaps.cli.options import Data, Json, as_source, check_positive, kernel_text, parse_kernel, parse_target
+from craftmaps.cli.options import (
+    Data,
+    Drop,
+    Json,
+    Kernel,
+    as_source,
+    kernel_text,
+    option,
+    parse_target,
+    real_number,
+    whole_number,
+)
 from craftmaps.cli.terminal import print_json, print_table, say, words
 
 _SAMPLE_ROWS = 8192
@@ -15,27 +26,23 @@ def plan(
     target: Annotated[
         str | None, typer.Option(metavar="COL", help="Column of the labels, to be left out. [label]")
     ] = None,
-    kernel: Annotated[
-        Any, typer.Option(parser=parse_kernel, metavar="KERNEL", help="poly:DEGREE[:COEF0[:GAMMA]] or exp[:GAMMA].")
-    ] = "poly:3:1",
-    error: Annotated[
-        float | None, typer.Option(callback=check_positive, help="Largest relative kernel error wanted. [0.2]")
-    ] = None,
+    kernel: Kernel = "poly:3:1",
+    error: Annotated[Any, option(real_number(False), "ERROR", "Largest relative kernel error wanted. [0.2]")] = None,
     seconds: Annotated[
-        float | None, typer.Option(callback=check_positive, help="Longest time of a pass wanted, instead of --error.")
+        Any, option(real_number(False), "SECONDS", "Longest time of a pass wanted, instead of --error.")
     ] = None,
     rows: Annotated[
-        int | None, typer.Option(min=1, help="Rows there will be; by default those of DATA, where files tell.")
+        Any, option(whole_number(1), "ROWS", "Rows there will be; by default those of DATA, where files tell.")
     ] = None,
-    most: Annotated[int, typer.Option(min=1, metavar="N", help="Maps to show.")] = 10,
-    drop: Annotated[list[str] | None, typer.Option(metavar="COL", help="Column to leave out; may be repeated.")] = None,
+    most: Annotated[Any, option(whole_number(1), "N", "Maps to show.")] = 10,
+    drop: Drop = None,
     as_json: Json = False,
 ) -> None:
-    """Predict kernel error and cost of many maps on these rows, the best first.
+    """Predict the error and cost of many maps.
 
-    Rows are brought to unit length, as train does if it is given a kernel and a metric.
+    The error is that of the kernel, on a sample of the rows; the best map comes first. Rows are brought to unit length, as train does if it is given a kernel and a metric.
 
-    Example: craftmaps plan train.parquet --target label --kernel poly:7:1 --error 0.1
+    Example: craftmaps plan train.parquet --kernel poly:7:1 --error 0.1
     """
     from sklearn.preprocessing import normalize
 

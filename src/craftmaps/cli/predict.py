@@ -31,7 +31,7 @@ def predict(
 
     A NumPy file holds one array: the predictions, or with --probabilities or --scores those instead.
 
-    Example: craftmaps predict model.craft new.parquet --probabilities --out predictions.csv
+    Example: craftmaps predict model.craft new.csv --out predictions.parquet
     """
     from craftmaps import threads as using_threads
     from craftmaps.cli.model_rows import blocks_of, open_rows, read_model

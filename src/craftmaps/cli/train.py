@@ -12,12 +12,16 @@ from craftmaps.cli.description import error_text, model_facts
 from craftmaps.cli.files import check_output
 from craftmaps.cli.options import (
     Data,
+    Drop,
     Json,
+    Kernel,
     Threads,
     as_source,
-    parse_kernel,
+    option,
     parse_memory,
     parse_target,
+    real_number,
+    whole_number,
 )
 from craftmaps.cli.terminal import print_facts, print_json, say, words
 
@@ -33,11 +37,8 @@ def train(
         list[str] | None, typer.Option(metavar="DATA", help="Rows to measure the error on; may be repeated.")
     ] = None,
     report: Annotated[Path | None, typer.Option(metavar="FILE", help="Write an HTML page about the run.")] = None,
-    components: Annotated[int, typer.Option(min=1, metavar="E", help="Width of the features.")] = 2048,
-    kernel: Annotated[
-        Any,
-        typer.Option(parser=parse_kernel, metavar="KERNEL", help="auto, poly:DEGREE[:COEF0[:GAMMA]] or exp[:GAMMA]."),
-    ] = "auto",
+    components: Annotated[Any, option(whole_number(1), "E", "Width of the features.")] = 2048,
+    kernel: Kernel = "auto",
     feature_map: Annotated[
         Literal["craft", "maclaurin", "tensorsketch", "landmarks", "none"], typer.Option(help="What maps the rows.")
     ] = "craft",
@@ -48,8 +49,8 @@ def train(
         Literal["one-vs-rest", "random", "hadamard"], typer.Option(help="Code words of the classes.")
     ] = "one-vs-rest",
     alpha: Annotated[
-        list[float] | None,
-        typer.Option(min=0.0, metavar="ALPHA", help="Penalty in units of trace(G) / E; several are compared."),
+        list[Any] | None,
+        option(real_number(True), "ALPHA", "Penalty in units of trace(G) / E; several, one option each, are compared."),
     ] = None,
     regression: Annotated[
         bool | None,
@@ -57,26 +58,24 @@ def train(
             "--regression/--classification", help="Predict numbers or classes; by default as the target tells."
         ),
     ] = None,
-    drop: Annotated[list[str] | None, typer.Option(metavar="COL", help="Column to leave out; may be repeated.")] = None,
-    max_rows: Annotated[int | None, typer.Option(min=1, metavar="ROWS", help="Stop after so many rows.")] = None,
+    drop: Drop = None,
+    max_rows: Annotated[Any, option(whole_number(1), "ROWS", "Stop after so many rows.")] = None,
     batch_rows: Annotated[
-        int | None, typer.Option(min=1, metavar="ROWS", help="Rows to read at a time; by default as memory allows.")
+        Any, option(whole_number(1), "ROWS", "Rows to read at a time; by default as memory allows.")
     ] = None,
-    memory: Annotated[
-        Any, typer.Option(parser=parse_memory, metavar="SIZE", help="Bound such as 4GB; by default all there is.")
-    ] = None,
+    memory: Annotated[Any, option(parse_memory, "SIZE", "Bound such as 4GB; by default all there is.")] = None,
     checkpoint: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Folder to keep an unfinished run in, for --resume.")
     ] = None,
-    checkpoint_every: Annotated[int, typer.Option(min=1, metavar="ROWS", help="Rows between checkpoints.")] = 100_000,
+    checkpoint_every: Annotated[Any, option(whole_number(1), "ROWS", "Rows between checkpoints.")] = 100_000,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --checkpoint.")] = False,
     threads: Threads = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of all that is random.")] = 0,
+    seed: Annotated[Any, option(whole_number(0, 2**64 - 1), "SEED", "Seed of all that is random.")] = 0,
     as_json: Json = False,
 ) -> None:
     """Learn a model from files of any size, in one pass.
 
-    Example: craftmaps train train.parquet --target label --test test.parquet --out model.craft --report page.html
+    Example: craftmaps train train.csv --test test.csv --out model.craft
     """
     from craftmaps import threads as using_threads
     from craftmaps.cli.learning import CheckpointFolder
