@@ -365,7 +365,10 @@ class OnePassLearner(SettledLearner):
 
 def _length(blocks: Any) -> int | None:
     """Return how many blocks there are, if that is known."""
-    return len(blocks) if hasattr(blocks, "__len__") else None
+    try:
+        return len(blocks)
+    except TypeError:
+        return None
 
 
 def _where(X: Any) -> str:

@@ -61,6 +61,9 @@ def folder(tmp_path_factory):
     parquet("nan_labels.parquet", good.set_column(5, "label", pa.array([1.0, 2.0, None] * 20)))
     parquet("numbered.parquet", good.set_column(5, "label", pa.array(np.arange(60))))
     parquet("millions.parquet", pa.table({"x": np.arange(1e6), "label": np.arange(10**6)}))
+    late = np.tile([0.0, 1.0], 5000)
+    late[9000] = 0.5
+    parquet("fraction_late.parquet", pa.table({"x": np.arange(10_000.0), "z": late, "label": late}))
     parquet("nested.parquet", good.append_column("deep", pa.array([{"a": 1}] * 60)))
     parquet("no_rows.parquet", good.slice(0, 0))
     parquet("text_target.parquet", good.set_column(5, "label", pa.array(["a", "b", "c"] * 20)))
@@ -146,6 +149,8 @@ CASES = {
     "a column not there to drop": (TRAIN + " --drop x_9", "good.parquet", 1, "drop must be a column"),
     "the target dropped": (TRAIN + " --drop label", "good.parquet", 1, "drop must leave the target 'label' in"),
     "fractions": (TRAIN + " --target price", "fractions.csv", 2, "say --regression"),
+    "fractions as classes": (TRAIN + " --target price --classification", "fractions.csv", 2, "which are no classes"),
+    "a fraction late": (TRAIN, "fraction_late.parquet", 1, "After 8,192 rows: "),
     "as many numbers as rows": (TRAIN, "numbered.parquet", 2, "60 different numbers in its first 60 rows"),
     "a million numbers": (TRAIN, "millions.parquet", 2, "say --regression"),
     "a million classes": (

@@ -12,14 +12,15 @@ from craftmaps.cli.terminal import print_facts, print_json, print_table, words
 
 def data(
     name: Annotated[
-        str | None, typer.Argument(metavar="[NAME]", help="The data set to write.", show_default=False)
+        str | None, typer.Argument(metavar="NAME", help="The data set to write.", show_default=False)
     ] = None,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder to write to.")] = Path(),
     as_json: Json = False,
 ) -> None:
     """List named data sets, or write one.
 
-    The files are for train and evaluate. A data set is looked for below the folder that CRAFTMAPS_DATA names, else fetched from OpenML.
+    The files are for train and evaluate. A data set is looked for below the folder that CRAFTMAPS_DATA names, else
+    fetched from OpenML.
 
     Example: craftmaps data digits
     """

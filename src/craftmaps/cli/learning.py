@@ -82,8 +82,14 @@ class WatchedPass:
 
     def fit(self, every: int) -> None:
         """Let the learner learn from all blocks."""
-        with self._interruptible():
-            self._model.fit_stream(self, checkpoint=self._checkpoint and self._checkpoint.path, every=every)
+        try:
+            with self._interruptible():
+                self._model.fit_stream(self, checkpoint=self._checkpoint and self._checkpoint.path, every=every)
+        except (ValueError, TypeError) as error:
+            if error.__cause__ is None:
+                raise
+            # The learner speaks of blocks, and of rows that are kept, which they are not once this program ends.
+            raise ValueError(f"After {self._n_rows:,} rows: {error.__cause__}") from None
         self._state = "whole"
 
     def keep(self) -> None:

@@ -40,7 +40,8 @@ def plan(
 ) -> None:
     """Predict the error and cost of many maps.
 
-    The error is that of the kernel, on a sample of the rows; the best map comes first. Rows are brought to unit length, as train does if it is given a kernel and a metric.
+    The error is that of the kernel, on a sample of the rows; the best map comes first. Rows are brought to
+    unit length, as train does if it is given a kernel and a metric.
 
     Example: craftmaps plan train.parquet --kernel poly:7:1 --error 0.1
     """

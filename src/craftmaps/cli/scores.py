@@ -49,7 +49,8 @@ class ClassScores:
         for (true, predicted), n in self._pairs.items():
             rows[true] += n
             said[predicted] += n
-        labels = np.union1d(self._model.classes_, np.array(list(rows), dtype=self._model.classes_.dtype)).tolist()
+        labels = np.union1d(self._model.classes_, np.array(list(rows))).tolist()
+        place = {label: i for i, label in enumerate(labels)}
         n_rows = sum(rows.values())
         errors = n_rows - sum(self._pairs[label, label] for label in labels)
         return {
@@ -59,7 +60,9 @@ class ClassScores:
             "error_interval": wilson(errors, n_rows),
             "confusion": [
                 {"true": true, "predicted": predicted, "rows": n}
-                for (true, predicted), n in sorted(self._pairs.items(), key=lambda item: labels.index(item[0][0]))
+                for (true, predicted), n in sorted(
+                    self._pairs.items(), key=lambda item: (place[item[0][0]], place[item[0][1]])
+                )
             ],
             "classes": [
                 {

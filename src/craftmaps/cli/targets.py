@@ -15,8 +15,16 @@ def is_regression(wanted: bool | None, target: Any, kind: str | None, y: NDArray
     """Tell whether to predict numbers: as wanted, else by the type of the target and the labels of the first block."""
     if wanted and kind == "text":
         raise ValueError(f"--regression needs a target of numbers, but {target!r} holds text.")
+    if wanted:
+        return True
+    fractions = y[y != np.trunc(y)] if kind == "number" else y[:0]
+    if fractions.size:
+        raise typer.BadParameter(
+            f"The target {target!r} holds fractions such as {fractions[0]:g}, which are no classes: "
+            "say --regression to predict the number."
+        )
     if wanted is not None:
-        return wanted
+        return False
     n_values = np.unique(y).size
     has_own = n_values > max(_FEW_VALUES, y.size / 2)
     if kind in ("integer", "number") and has_own:
