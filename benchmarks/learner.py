@@ -22,8 +22,8 @@ from measuring import environment, interleaved, median_ratio, say, update_result
 from scipy.linalg import blas
 from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import RidgeClassifier
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import normalize
+from sklearn.pipeline import FeatureUnion, make_pipeline
+from sklearn.preprocessing import FunctionTransformer, normalize
 
 from craftmaps import CovarianceMetric, CraftClassifier, CraftMap, Polynomial, RandomMaclaurin, datasets
 
@@ -156,16 +156,25 @@ def memory() -> dict[str, Any]:
     return result
 
 
-def paper_map(width: int, seed: int) -> CraftMap:
+def paper_map(width: int, seed: int, exact: Any = "auto") -> CraftMap:
     """Return the map of the paper: degrees drawn geometrically, exact low degrees, D = 8 E."""
-    up = RandomMaclaurin(Polynomial(7), 8 * width, degrees="geometric", random_state=seed)
+    up = RandomMaclaurin(Polynomial(7), 8 * width, degrees="geometric", exact_low_degrees=exact, random_state=seed)
     return CraftMap(Polynomial(7), width, up=up, random_state=seed)
+
+
+def paper_map_beside(width: int, seed: int) -> FeatureUnion:
+    """Return the same with the rows themselves beside the E columns: exact features of degree 1."""
+    return FeatureUnion([("rows", FunctionTransformer()), ("craft", paper_map(width, seed, exact=False))])
+
+
+PAPER_MAPS = {"paper": paper_map, "paper beside": paper_map_beside}
 
 
 def accuracy(seeds: int = 3) -> dict[str, Any]:
     """Test error on MNIST, alpha from the training rows; one cell at a time."""
     X, y, X_test, y_test = mnist()
     cells = {f"paper {width}": (width, "paper") for width in (500, 700, 4096)}
+    cells |= {f"paper beside {width}": (width, "paper beside") for width in (300, 500, 700)}
     cells |= {f"auto {width}": (width, "craft") for width in (1024, 4096, 8192)}
     cells |= {f"landmarks {width}": (width, "landmarks") for width in (1024, 4096)}
     found = json.loads(RESULTS.read_text()).get("accuracy", {}) if RESULTS.exists() else {}
@@ -173,8 +182,8 @@ def accuracy(seeds: int = 3) -> dict[str, Any]:
         for seed in range(seeds):
             if str(seed) in found.get(name, {}):
                 continue
-            if kind == "paper":
-                settings = {"feature_map": paper_map(width, seed), "metric": None, "normalize": True}
+            if kind in PAPER_MAPS:
+                settings = {"feature_map": PAPER_MAPS[kind](width, seed), "metric": None, "normalize": True}
                 model = CraftClassifier(Polynomial(7), width, code="random", code_size=200, random_state=seed)
                 model.set_params(**settings)
             else:

@@ -117,6 +117,13 @@ class Progress:
         else:
             say(f"{self._verb}: {told}")
 
+    def say(self, text: str) -> None:
+        """Tell a person something, above the bar if there is one."""
+        if self._bar:
+            self._bar.console.print(Text(text))
+        else:
+            say(text)
+
     def turn_to(self, verb: str) -> None:
         """Say that other work has begun, of which it is not known how long it takes."""
         if self._bar:
