@@ -1,0 +1,51 @@
+"""An alpha that cannot win any more is not tried on the folds that are left; the choice is the same."""
+
+import numpy as np
+import pytest
+
+import craftmaps.alpha
+from tests.learner.examples import classifier, regressor
+
+ALPHAS = [1e-6, 1e-3, 1.0, 1e3, 1e5]
+
+
+def many_rows():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(4000, 4))
+    return X, X[:, 0] * X[:, 1] + 0.3 * rng.normal(size=4000)
+
+
+@pytest.mark.parametrize("kind", ["classifier", "regressor"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_choice_is_that_of_all_folds(monkeypatch, kind, weighted):
+    X, y = many_rows()
+    y = (y > 0).astype(int) if kind == "classifier" else y
+    weight = np.random.default_rng(1).random(4000) + 0.5 if weighted else None
+    make = classifier if kind == "classifier" else regressor
+    raced = make(alphas=ALPHAS, cv=5).fit(X, y, weight)
+    monkeypatch.setattr(craftmaps.alpha, "_FEWEST_ROWS", np.inf)
+    full = make(alphas=ALPHAS, cv=5).fit(X, y, weight)
+    tried = ~np.isnan(raced.cv_results_["fold_errors"])
+    assert not tried.all()  # something was left out
+    assert tried[:, 0].all()  # but not from the first fold
+    assert raced.alpha_ == full.alpha_
+    assert not np.isnan(full.cv_results_["fold_errors"]).any()
+    whole = tried.all(axis=1)
+    np.testing.assert_array_equal(raced.cv_results_["mean_error"][whole], full.cv_results_["mean_error"][whole])
+
+
+def test_few_rows_rule_nothing_out():
+    X, y = many_rows()
+    model = classifier(alphas=ALPHAS, cv=5, holdout_rows=400).fit(X, (y > 0).astype(int))
+    assert not np.isnan(model.cv_results_["fold_errors"]).any()
+
+
+def test_float32_rows_choose_the_same_alpha():
+    """Factors are then in float32 where that is precise enough."""
+    X, y = many_rows()
+    X, y = X.astype(np.float32), (y > 0).astype(int)
+    single = classifier(alphas=ALPHAS, cv=5).fit(X, y)
+    double = classifier(alphas=ALPHAS, cv=5).fit(X.astype(np.float64), y)
+    np.testing.assert_allclose(single.alpha_, double.alpha_, rtol=1e-5)
+    errors = [model.cv_results_["mean_error"] for model in (single, double)]
+    np.testing.assert_allclose(*errors, atol=2 / 4000)
