@@ -112,18 +112,29 @@ def test_whole_numbers_among_floats_are_classes(tmp_path):
     assert load_model(tmp_path / "m.craft").classes_.tolist() == [0.0, 1.0]
 
 
-def test_memory_bounds_the_rows_of_a_block(tmp_path):
+def test_memory_bounds_rows_and_components():
     from craftmaps.cli.memory import budget
 
-    assert budget(8 * 10**9, 2048, 784, 4 * 784).batch_rows == 8192
-    small = budget(3 * 10**9, 2048, 20_000, 80_000)
-    assert 256 <= small.batch_rows < 8192
-    with pytest.raises(ValueError, match=r"--components 16384 needs about .* at most (\d+) fit") as refusal:
-        budget(4 * 10**9, 16384, 784, 4 * 784)
-    largest = int(re.search(r"at most (\d+) fit", str(refusal.value))[1])
-    budget(4 * 10**9, largest, 784, 4 * 784)
-    with pytest.raises(ValueError, match="at most"):
-        budget(4 * 10**9, largest + 1, 784, 4 * 784)
+    assert budget(8 * 10**9, 2048, 4 * 784, True).batch_rows == 8192
+    assert 256 <= budget(7 * 10**9, 2048, 80_000, False).batch_rows < 8192
+    for is_automatic in (True, False):
+        with pytest.raises(ValueError, match=r"--components 16384 needs about .* at most \d+ fit") as refusal:
+            budget(4 * 10**9, 16384, 4 * 784, is_automatic)
+        largest = int(re.search(r"at most (\d+) fit", str(refusal.value))[1])
+        budget(4 * 10**9, largest, 4 * 784, is_automatic)
+        with pytest.raises(ValueError, match=f"at most {largest} fit"):
+            budget(4 * 10**9, largest + 1, 4 * 784, is_automatic)
+
+
+def test_a_run_stays_within_its_memory(tmp_path):
+    data = tmp_path / "wide.parquet"
+    rows = np.random.default_rng(0).random((16_000, 300), dtype=np.float32)
+    vectors = pa.FixedSizeListArray.from_arrays(pa.array(rows.ravel()), 300)
+    pa.parquet.write_table(pa.table({"x": vectors, "label": (rows[:, 0] > 0.5).astype(int)}), data)
+    arguments = ["train", str(data), "--out", str(tmp_path / "m.craft"), *PLAIN, "--memory", "700MB", "--json"]
+    code = f"from craftmaps.cli import main; main({arguments!r})"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert json.loads(result.stdout)["peak_memory"] < 700e6
 
 
 def test_predictions_in_every_format_are_those_of_the_model(folder, tmp_path, test_rows):
@@ -222,7 +233,7 @@ def test_evaluate_agrees_with_the_report(folder, test_rows):
 
 def test_evaluate_prints_tables(folder):
     printed = run("evaluate", folder / "model.craft", folder / "test.parquet").stdout
-    for word in ("error", "true \\ predicted", "precision", "recall", "probability"):
+    for word in ("error", "Rows by true class", "precision", "recall", "probability"):
         assert word in printed
     assert max(map(len, printed.splitlines())) <= 80
 

@@ -32,8 +32,8 @@ def demo(
     digits = datasets.load("digits")
     digits = digits._replace(X_train=digits.X_train.astype("float32"), X_test=digits.X_test.astype("float32"))
     say(
-        f"Learning {digits.y_train.size:,} digits of 8 x 8 pixels with the kernel (x.y + 1)^7, {components} features, "
-        f"Craft from {UP_FACTOR * components:,}; errors are on {digits.y_test.size} others.\n"
+        f"Learning {digits.y_train.size:,} digits of 8 x 8 pixels with the kernel (x.y + 1)^7,\n"
+        f"{components} features, Craft from {UP_FACTOR * components:,}. Errors are on {digits.y_test.size} others.\n"
         "The first run compiles the loops, for up to a minute."
     )
     methods = []
@@ -62,8 +62,8 @@ def _train(train: Path, test: Path, out: Path, report: Path, components: int) ->
     from craftmaps.cli.training import Training, TrainingRows
 
     rows = TrainingRows(str(train), "label", [], None, None)
-    rows.fit_in(None, components)
-    parameters = {"n_components": components, "random_state": 0}
+    parameters = {"kernel": "auto", "metric": "auto", "n_components": components, "random_state": 0}
+    rows.fit_in(None, parameters)
     training = Training(rows, parameters, None, None)
     training.learn(every=100_000)
     training.save(out)
@@ -111,7 +111,8 @@ def _print_model(summary: dict[str, Any], out: Path) -> None:
     model = summary["model"]
     print_facts(
         [
-            ("model", f"{model['path']}: {model['kernel']}, {model['metric']}, {words(error_text(summary['test']))}"),
+            ("model", f"{model['path']}: {model['kernel']}, {model['metric']}"),
+            ("test", words(error_text(summary["test"]))),
             ("report", f"{out / 'index.html'} (open it in a browser)"),
             ("table", str(out / "comparison.csv")),
         ]
@@ -124,5 +125,5 @@ def _print_next(train: Path, test: Path, out: Path) -> None:
     name = program.relative_to(here) if program.is_relative_to(here) else "craftmaps"
     print("\nNext:")
     print(f"  {name} evaluate {out / 'digits.craft'} {test}")
-    print(f"  {name} predict {out / 'digits.craft'} {test} --probabilities --out {out / 'predictions.csv'}")
-    print(f"  {name} train {train} --test {test} --components 1024 --out {out / 'wide.craft'}")
+    print(f"  {name} predict {out / 'digits.craft'} {test} --out {out / 'predictions.csv'}")
+    print(f"  {name} train {train} --components 1024 --out {out / 'wide.craft'}")

@@ -78,7 +78,7 @@ def _print_classes(scores: dict[str, Any]) -> None:
         mistakes.sort(key=lambda pair: -pair["rows"])
         rows = [[str(pair["true"]), str(pair["predicted"]), f"{pair['rows']:,}"] for pair in mistakes[:_MOST_LINES]]
         print()
-        print_table(["true", "predicted", "rows"], rows, n_left=2)
+        print_table(["true", "predicted", "rows"], rows, n_left=2, title="Most frequent mistakes")
     shown = classes
     if len(classes) > _MOST_LINES:
         shown = sorted(classes, key=lambda line: 2.0 if line["recall"] is None else line["recall"])[:_MOST_LINES]
@@ -87,7 +87,8 @@ def _print_classes(scores: dict[str, Any]) -> None:
         for line in shown
     ]
     print()
-    print_table(["class", "rows", "precision", "recall"], rows)
+    some = f"The {len(shown)} classes of {len(classes):,} with the lowest recall" if len(shown) < len(classes) else ""
+    print_table(["class", "rows", "precision", "recall"], rows, title=some)
     rows = [
         [number(line["probability"]), f"{line['rows']:,}", words(percent(line["right"]))]
         for line in calibration["bins"]
@@ -100,8 +101,6 @@ def _print_matrix(scores: dict[str, Any]) -> None:
     """Print the confusion matrix, rows true and columns predicted."""
     counts = {(pair["true"], pair["predicted"]): pair["rows"] for pair in scores["confusion"]}
     labels = [line["label"] for line in scores["classes"]]
-    rows = [
-        [str(true), *(f"{n:,}" if (n := counts.get((true, said), 0)) else "." for said in labels)] for true in labels
-    ]
+    rows = [[str(true), *(str(counts.get((true, said), ".")) for said in labels)] for true in labels]
     print()
-    print_table(["true \\ predicted", *map(str, labels)], rows)
+    print_table(["true", *map(str, labels)], rows, title="Rows by true class, columns by predicted class")

@@ -117,4 +117,4 @@ class WatchedPass:
         if self._is_stopped or self._state != "counting":
             raise KeyboardInterrupt
         self._is_stopped = True
-        self._progress.say("Interrupted: ending the block at hand. Interrupt again to stop at once.")
+        self._progress.say("Stopping after the block at hand; interrupt again to stop at once.")

@@ -1,20 +1,22 @@
 """How much memory there is, how much a run takes, and how to stay within a bound."""
 
-import math
 import os
 import sys
+from bisect import bisect_right
 from pathlib import Path
 from typing import NamedTuple
 
-# Interpreter, libraries and compiled loops, and the features of a block with their copies.
-_FIXED = 450_000_000
-# Copies of the E x E Gram matrix while alpha is chosen: the statistic, that of a fold, their
-# float32 products, and a factor.
-_BYTES_PER_CELL = 36
-_FIRST_ROWS = 8192
-_HOLDOUT_ROWS = 10_000
-# Copies of a block of raw rows: two read ahead, one in work, one being made, and Arrow's own.
+# Measured: interpreter, libraries and compiled loops, and the features of a block with their copies.
+_FIXED = 500_000_000
+# Of the E x E Gram matrix while alpha is chosen: the statistic, that of a fold, their float32 products, a factor.
+_BYTES_PER_CELL = 40
+# Rows that metrics and choices are settled on, and those held out; each with copies.
+_FIRST_ROWS, _HOLDOUT_ROWS = 12_288, 10_000
+_COPIES_OF_ROWS = 3
+# Copies of a block of rows: two read ahead, one in work, one being made, and Arrow's own.
 _COPIES_OF_BLOCK = 5
+# Features of candidates while choices are made, with their copies, of at most this width.
+_WIDEST_TRIAL, _COPIES_OF_TRIAL = 2048, 8
 _FEWEST_ROWS, _MOST_ROWS = 256, 8192
 
 
@@ -26,31 +28,38 @@ class Budget(NamedTuple):
     most_classes: int
 
 
-def budget(n_bytes: int, n_components: int, n_columns: int, stored: float) -> Budget:
+def budget(n_bytes: int, n_components: int, row_bytes: int, is_automatic: bool) -> Budget:
     """Return how many rows to read at a time and how many classes fit; refuse what does not fit at all.
 
     Parameters
     ----------
     n_bytes : int
         The bound.
-    n_components, n_columns : int
-        Width of the features and of the rows.
-    stored : float
-        Bytes of a row.
+    n_components : int
+        Width of the features.
+    row_bytes : int
+        Size of a row.
+    is_automatic : bool
+        Whether kernel or metric are to be chosen.
     """
-    fixed = _FIXED + stored * (2 * _FIRST_ROWS + _HOLDOUT_ROWS + _COPIES_OF_BLOCK * _FEWEST_ROWS)
-    left = n_bytes - fixed - _BYTES_PER_CELL * n_components**2
+
+    def needed(width: int) -> int:
+        rows = row_bytes * (_COPIES_OF_ROWS * (_FIRST_ROWS + _HOLDOUT_ROWS) + _COPIES_OF_BLOCK * _FEWEST_ROWS)
+        trials = 4 * _COPIES_OF_TRIAL * _FIRST_ROWS * min(width, _WIDEST_TRIAL) if is_automatic else 0
+        return _FIXED + rows + trials + _BYTES_PER_CELL * width**2
+
+    left = n_bytes - needed(n_components)
     if left < 0:
-        largest = math.isqrt(int((n_bytes - fixed) // _BYTES_PER_CELL)) if n_bytes > fixed else 0
-        advice = f"at most {largest} fit" if largest else f"not even one does with rows of {n_columns} columns"
+        largest = bisect_right(range(1, n_components), n_bytes, key=needed)
+        advice = f"at most {largest} fit" if largest else "not even one fits"
         raise ValueError(
             f"--components {n_components} needs about {(n_bytes - left) / 1e9:.1f} GB of memory, "
-            f"but the bound is {n_bytes / 1e9:.1f} GB: {advice}."
+            f"but the bound is {n_bytes / 1e9:.2g} GB: {advice}."
         )
-    rows = _FEWEST_ROWS + left // (2 * _COPIES_OF_BLOCK * stored)
+    rows = _FEWEST_ROWS + left // (2 * _COPIES_OF_BLOCK * row_bytes)
     # A class takes a column beside the Gram matrix, and one of outputs for the rows at hand and those held out.
-    per_class = 8 * (n_components + 2 * _FIRST_ROWS + 2 * _HOLDOUT_ROWS)
-    return Budget(n_bytes, int(min(rows, _MOST_ROWS)), int(max(2, left // 2 // per_class)))
+    per_class = 8 * (n_components + 2 * _MOST_ROWS + 2 * _HOLDOUT_ROWS)
+    return Budget(n_bytes, min(rows, _MOST_ROWS), max(2, left // 2 // per_class))
 
 
 def total_memory() -> int:

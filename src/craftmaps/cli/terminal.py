@@ -41,9 +41,11 @@ def print_facts(facts: Iterable[tuple[str, str]]) -> None:
         output.print(Text.assemble((f"{name:<{width}}", "dim"), "  ", value))
 
 
-def print_table(head: Sequence[str], rows: Iterable[Sequence[str]], n_left: int = 1) -> None:
+def print_table(head: Sequence[str], rows: Iterable[Sequence[str]], n_left: int = 1, title: str = "") -> None:
     """Print a table: the first columns to the left, the others, which are numbers, to the right; nothing is cut."""
     lines, output = [list(head), *map(list, rows)], console()
+    if title:
+        output.print(Text(title))
     widths = [max(map(cell_len, column)) for column in zip(*lines, strict=True)]
     lines.insert(1, ["\N{BOX DRAWINGS LIGHT HORIZONTAL}" * width for width in widths])
     for i, line in enumerate(lines):

@@ -97,7 +97,7 @@ def train(
     }
     with using_threads(threads) if threads else nullcontext():
         rows = TrainingRows(as_source(data), parse_target(target), drop or [], max_rows, batch_rows)
-        rows.fit_in(memory, components)
+        rows.fit_in(memory, parameters)
         test_rows = rows.open_test(as_source(test)) if test else None
         folder = None if checkpoint is None else CheckpointFolder(checkpoint, rows.described(), resume)
         training = Training(rows, parameters, regression, folder)

@@ -14,7 +14,7 @@ from craftmaps import CraftClassifier, CraftRegressor, streams
 from craftmaps.cli.description import describe
 from craftmaps.cli.files import writing
 from craftmaps.cli.learning import CheckpointFolder, WatchedPass
-from craftmaps.cli.memory import Budget, budget, peak_memory, total_memory
+from craftmaps.cli.memory import budget, peak_memory, total_memory
 from craftmaps.cli.model_rows import WIDEST_DENSE, blocks_of, open_labelled_rows
 from craftmaps.cli.scores import score
 from craftmaps.cli.targets import checked_classes, is_regression
@@ -39,12 +39,13 @@ class TrainingRows:
         self._options = {"target": target, "max_rows": max_rows, "drop": drop}
         self.stream = streams.open(source, batch_rows=batch_rows or _USUAL_ROWS, **self._options)
 
-    def fit_in(self, bound: int | None, n_components: int) -> None:
+    def fit_in(self, bound: int | None, parameters: dict[str, Any]) -> None:
         """Choose how many rows to read at a time within a bound of memory; refuse what does not fit."""
         columns = self.stream.columns
         is_sparse = columns.first_index is not None and columns.n_features > WIDEST_DENSE
-        stored = _BYTES_OF_SPARSE_ROW if is_sparse else 4 * columns.n_features
-        self.budget: Budget = budget(bound or total_memory(), n_components, columns.n_features, stored)
+        row_bytes = _BYTES_OF_SPARSE_ROW if is_sparse else 4 * columns.n_features
+        is_automatic = "auto" in (parameters["kernel"], parameters["metric"])
+        self.budget = budget(bound or total_memory(), parameters["n_components"], row_bytes, is_automatic)
         rows = self._batch_rows or min(_USUAL_ROWS, self.budget.batch_rows)
         # Standard input has been looked at and cannot be opened again.
         if rows != (self._batch_rows or _USUAL_ROWS) and self._source != "-":
