@@ -39,7 +39,9 @@ html_theme_options = {
     "navigation_with_keys": False,
     "secondary_sidebar_items": ["page-toc"],
 }
-html_sidebars = {page: [] for page in ("index", "getting-started", "maps", "choosing", "speed")}
+# A sidebar only beside the reference: other pages have no pages below them.
+_PAGES = ("index", "getting-started", "learner", "streams", "command_line", "report", "maps", "choosing", "speed")
+html_sidebars = {page: [] for page in (*_PAGES, "reproduction")}
 
 
 def skip_foreign(app: Any, what: str, name: str, member: Any, skip: bool, options: Any) -> bool | None:

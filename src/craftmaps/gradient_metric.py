@@ -15,7 +15,8 @@ from craftmaps.randomness import child_seed, uniforms
 
 _DEGREE = 5
 _PENALTIES = (1e-3, 1e-2, 1e-1)
-_FIT_ROWS = 5120
+_FIT_ROWS = 4096
+_FEW_ROWS = 1536
 _SCORED_ROWS = 1024
 _MOST_TARGETS = 16
 
@@ -99,7 +100,12 @@ class GradientMetric(LinearMetric):
         n_fit = min(_FIT_ROWS, rows.shape[0] * 3 // 4)
         known, scored = rows[:n_fit], rows[n_fit:][:_SCORED_ROWS]
         dots = scored @ known.T + 1
-        weights = _fitted_weights(known, targets[:n_fit], whole_power(dots.copy(), _DEGREE), targets[n_fit:][:_SCORED_ROWS])
+        # A few rows are enough to tell a good penalty.
+        few = known[:_FEW_ROWS], targets[: min(n_fit, _FEW_ROWS)]
+        few_values = whole_power(dots[:, :_FEW_ROWS].copy(), _DEGREE)
+        scored_targets = targets[n_fit:][:_SCORED_ROWS]
+        errors = [np.mean((few_values @ _fitted_weights(*few, p) - scored_targets) ** 2) for p in _PENALTIES]
+        weights = _fitted_weights(known, targets[:n_fit], _PENALTIES[int(np.argmin(errors))])
         slopes = _DEGREE * whole_power(dots, _DEGREE - 1)
         outer = np.zeros((rows.shape[1], rows.shape[1]))
         for column in weights.T:
@@ -112,21 +118,9 @@ class GradientMetric(LinearMetric):
         return with_signs(vectors[:, ::-1].T), values
 
 
-def _fitted_weights(
-    rows: NDArray[np.float32], targets: NDArray[np.float32], scored_kernel: NDArray, scored_targets: NDArray
-) -> NDArray[np.float32]:
-    """Return the weights of a kernel machine on rows, with the penalty that scored best on other rows."""
-    kernel = whole_power(rows @ rows.T + 1, _DEGREE)
-    best, lowest = np.zeros_like(targets), np.inf
-    for penalty in _PENALTIES:
-        system = kernel.T.copy(order="F")  # symmetric: a copy without a transposition
-        system[np.diag_indices_from(system)] *= 1 + np.float32(penalty)
-        try:
-            factor = linalg.cho_factor(system, lower=True, overwrite_a=True, check_finite=False)
-        except linalg.LinAlgError:
-            continue
-        weights = linalg.cho_solve(factor, targets, check_finite=False)
-        error = float(np.mean((scored_kernel @ weights - scored_targets) ** 2))
-        if error < lowest:
-            best, lowest = weights, error
-    return best
+def _fitted_weights(rows: NDArray[np.float32], targets: NDArray[np.float32], penalty: float) -> NDArray[np.float32]:
+    """Return the weights of a kernel machine on rows; the penalty is relative to the diagonal."""
+    system = whole_power(rows @ rows.T + 1, _DEGREE).T  # symmetric, and so in the order that LAPACK wants
+    system[np.diag_indices_from(system)] *= 1 + np.float32(penalty)
+    factor = linalg.cho_factor(system, lower=True, overwrite_a=True, check_finite=False)
+    return linalg.cho_solve(factor, targets, check_finite=False)

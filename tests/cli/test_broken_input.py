@@ -197,6 +197,13 @@ CASES = {
         "in a folder that exists",
     ),
     "output to a folder": ("train good.parquet --out {out}", "", 1, "--out must be a file, got the folder"),
+    "output to a device": ("train good.parquet --out /dev/null", "", 1, "got the device or pipe"),
+    "output over the input": (
+        "predict good.craft good.csv --out good.csv",
+        "",
+        1,
+        "--out must be another file than those that are read",
+    ),
     "a report into nowhere": (GOOD + " --report {out}/no/r.html", "", 1, "--report must be in a folder that exists"),
     "test rows that are not there": (GOOD + " --test nowhere.csv", "", 1, "There is no file 'nowhere.csv'"),
     "test rows without labels": (

@@ -132,6 +132,7 @@ def test_a_run_stays_within_its_memory(tmp_path):
     vectors = pa.FixedSizeListArray.from_arrays(pa.array(rows.ravel()), 300)
     pa.parquet.write_table(pa.table({"x": vectors, "label": (rows[:, 0] > 0.5).astype(int)}), data)
     arguments = ["train", str(data), "--out", str(tmp_path / "m.craft"), *PLAIN, "--memory", "700MB", "--json"]
+    arguments += ["--threads", "1"]
     code = f"from craftmaps.cli import main; main({arguments!r})"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert json.loads(result.stdout)["peak_memory"] < 700e6
@@ -258,6 +259,21 @@ def test_many_classes_are_summed_up(tmp_path):
     printed = run("evaluate", tmp_path / "m.craft", data).stdout
     assert len(printed.splitlines()) < 70
     assert "40 classes" in run("inspect", tmp_path / "m.craft").stdout
+
+
+def test_labels_cannot_steer_the_terminal(tmp_path):
+    model, data = trained(tmp_path, labels=["a\x1b[2J\n", "b"] * 120)
+    for command in (["inspect", model], ["evaluate", model, data]):
+        printed = run(*command).stdout
+        assert "\x1b" not in printed
+        assert "a\\x1b[2J\\n" in printed
+
+
+def test_long_labels_are_listed_and_not_in_a_matrix(tmp_path):
+    model, data = trained(tmp_path, labels=[f"{'long ' * 8}{i % 4}" for i in range(240)])
+    printed = run("evaluate", model, data).stdout
+    assert "Most frequent mistakes" in printed
+    assert "columns by predicted class" not in printed
 
 
 def test_inspect(folder):

@@ -9,7 +9,7 @@ from craftmaps.cli.description import error_text
 from craftmaps.cli.options import BatchRows, Data, Json, Model, Threads, as_source, parse_target
 from craftmaps.cli.terminal import Progress, print_facts, print_json, print_table, words
 
-_WIDEST_MATRIX = 12
+_WIDEST_MATRIX = 80
 _MOST_LINES = 20
 
 
@@ -71,7 +71,8 @@ def _print_classes(scores: dict[str, Any]) -> None:
         ]
     )
     classes = scores["classes"]
-    if len(classes) <= _WIDEST_MATRIX:
+    widths = [max(len(str(line["rows"])), len(str(line["label"]))) for line in classes]
+    if max(widths) + sum(width + 2 for width in widths) <= _WIDEST_MATRIX:
         _print_matrix(scores)
     else:
         mistakes = [pair for pair in scores["confusion"] if pair["true"] != pair["predicted"]]

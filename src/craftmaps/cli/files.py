@@ -8,12 +8,16 @@ from pathlib import Path
 import typer
 
 
-def check_output(path: Path, option: str, suffixes: Sequence[str] = ()) -> None:
-    """Refuse a file that cannot be written, before the work and not after it."""
+def check_output(path: Path, option: str, sources: Sequence[str], suffixes: Sequence[str] = ()) -> None:
+    """Refuse a file that cannot be written, or that is read, before the work and not after it."""
     if suffixes and path.suffix.lower() not in suffixes:
         raise typer.BadParameter(f"{option} must end in {', '.join(suffixes)}, got {str(path)!r}.")
     if path.is_dir():
         raise IsADirectoryError(f"{option} must be a file, got the folder {str(path)!r}.")
+    if path.exists() and not path.is_file():
+        raise OSError(f"{option} must be a file, got the device or pipe {str(path)!r}.")
+    if path.exists() and any(os.path.exists(source) and path.samefile(source) for source in sources):
+        raise FileExistsError(f"{option} must be another file than those that are read, got {str(path)!r}.")
     if not path.parent.is_dir():
         raise FileNotFoundError(f"{option} must be in a folder that exists, got {str(path)!r}.")
     if not os.access(path.parent, os.W_OK):

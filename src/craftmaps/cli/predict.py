@@ -36,7 +36,7 @@ def predict(
     from craftmaps import threads as using_threads
     from craftmaps.cli.model_rows import blocks_of, open_rows, read_model
 
-    check_output(out, "--out", SUFFIXES)
+    check_output(out, "--out", [str(model), *data], SUFFIXES)
     is_array = out.suffix.lower() == ".npy"
     if is_array and probabilities and scores:
         raise typer.BadParameter("A .npy file holds one array: choose --probabilities or --scores.")

@@ -38,12 +38,12 @@ def print_facts(facts: Iterable[tuple[str, str]]) -> None:
     facts, output = list(facts), console()
     width = max(len(name) for name, _ in facts)
     for name, value in facts:
-        output.print(Text.assemble((f"{name:<{width}}", "dim"), "  ", value))
+        output.print(Text.assemble((f"{name:<{width}}", "dim"), "  ", _harmless(value)))
 
 
 def print_table(head: Sequence[str], rows: Iterable[Sequence[str]], n_left: int = 1, title: str = "") -> None:
     """Print a table: the first columns to the left, the others, which are numbers, to the right; nothing is cut."""
-    lines, output = [list(head), *map(list, rows)], console()
+    lines, output = [[_harmless(cell) for cell in line] for line in (head, *rows)], console()
     if title:
         output.print(Text(title))
     widths = [max(map(cell_len, column)) for column in zip(*lines, strict=True)]
@@ -57,6 +57,11 @@ def print_table(head: Sequence[str], rows: Iterable[Sequence[str]], n_left: int 
 def words(text: str) -> str:
     """Return a text with spaces that a shell can copy."""
     return text.replace("\N{NO-BREAK SPACE}", " ")
+
+
+def _harmless(text: str) -> str:
+    """Return a text without what moves the cursor: labels and names may come from anywhere."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
 class Progress:

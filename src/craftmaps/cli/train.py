@@ -81,9 +81,10 @@ def train(
     from craftmaps.cli.learning import CheckpointFolder
     from craftmaps.cli.training import Training, TrainingRows
 
-    check_output(out, "--out")
+    sources = [*data, *(test or [])]
+    check_output(out, "--out", sources)
     if report is not None:
-        check_output(report, "--report")
+        check_output(report, "--report", [*sources, str(out)])
     if resume and checkpoint is None:
         raise typer.BadParameter("--resume needs the folder of the run: give --checkpoint DIR too.")
     parameters = {
