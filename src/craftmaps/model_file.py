@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
+from craftmaps.whole_files import new_file
+
 VERSION = 1
 _KEY = "craftmaps"
 
@@ -28,16 +30,8 @@ def write(path: str | os.PathLike, header: dict[str, Any]) -> None:
     arrays: dict[str, NDArray] = {}
     plain = _take_arrays({"version": VERSION} | header, arrays, "")
     content = save(arrays, metadata={_KEY: json.dumps(plain)})
-    new = path.with_name(f"{path.name}.new")
-    try:
-        with open(new, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(new, path)
-    except OSError:
-        new.unlink(missing_ok=True)
-        raise
+    with new_file(path) as new:
+        new.write_bytes(content)
 
 
 def read(path: str | os.PathLike) -> dict[str, Any]:

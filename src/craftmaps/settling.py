@@ -51,7 +51,7 @@ class SettledLearner(CheckedLearner):
     def _settle(self, X: Any, y: NDArray) -> None:
         """Make the automatic choices and fit metric and map, on a sample of these rows."""
         if not self._needs_rows:
-            self.choices_ = {"kernel": self.kernel, "metric": None, "normalize": True}
+            self.choices_ = {"kernel": self.kernel, "metric": None, "normalize": True, "held_out_errors": {}}
             lift = Lift(None, None)
             X = _canonical_rows(X.shape[1], self.seed_).astype(X.dtype)
         else:

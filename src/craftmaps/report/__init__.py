@@ -11,6 +11,7 @@ from typing import Any
 from craftmaps.report.gather import gather
 from craftmaps.report.page import render
 from craftmaps.report.run import Run
+from craftmaps.whole_files import new_file
 
 __all__ = ["Run", "write"]
 
@@ -38,19 +39,6 @@ def write(path: str | os.PathLike, run: Run) -> dict[str, Any]:
     if not path.parent.is_dir() or path.is_dir():
         raise FileNotFoundError(f"path must be a file in a folder that exists, got {str(path)!r}.")
     numbers = gather(run)
-    _replace(path, render(numbers))
+    with new_file(path) as new:
+        new.write_text(render(numbers), encoding="utf-8", newline="\n")
     return numbers
-
-
-def _replace(path: Path, text: str) -> None:
-    """Write a file under a new name, then rename it."""
-    new = path.with_name(f"{path.name}.new")
-    try:
-        with open(new, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(new, path)
-    except BaseException:
-        new.unlink(missing_ok=True)
-        raise

@@ -99,17 +99,15 @@ def _held_out(alphas: dict[str, Any], is_classifier: bool) -> dict[str, Any]:
     }
 
 
-def _choices(model: Any) -> dict[str, Any] | None:
-    """Return what was chosen automatically or given, and the held-out errors of the candidates."""
-    choices = getattr(model, "choices_", None)
-    if choices is None:
-        return None
-    errors = choices.get("held_out_errors") or {}
+def _choices(model: Any) -> dict[str, Any]:
+    """Return what was chosen automatically or given, and the held-out errors of the candidates, if they are known."""
+    choices = model.choices_
+    errors = choices.get("held_out_errors")
     return {
         "kernel": _kernel_name(choices["kernel"]),
         "metric": None if choices["metric"] is None else str(choices["metric"]),
         "normalize": choices["normalize"],
-        "candidates": [[name, error] for name, error in errors.items()],
+        "candidates": None if errors is None else [[name, error] for name, error in errors.items()],
     }
 
 

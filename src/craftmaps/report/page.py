@@ -154,8 +154,6 @@ def _resources(numbers: dict[str, Any]) -> Markup:
 def _choices(numbers: dict[str, Any]) -> Markup:
     """Return what was chosen, and the candidates."""
     choices = numbers["choices"]
-    if choices is None:
-        return section("Choices", tag("p", "The model came from a file, which does not say what it was chosen from."))
     pairs = {
         # A linear model compares kernels as any other, to choose the metric with, and then uses none.
         "kernel": choices["kernel"] if numbers["run"]["map"] else "none, the model is linear",
@@ -163,6 +161,9 @@ def _choices(numbers: dict[str, Any]) -> Markup:
         "length of rows": "unit length" if choices["normalize"] else "one common scale",
     }
     candidates = choices["candidates"]
+    if candidates is None:
+        unknown = "The model came from a file, which does not say what it was chosen from."
+        return section("Choices", tag("p", unknown), _pairs(pairs))
     if not candidates:
         return section("Choices", tag("p", "Nothing was left to be chosen automatically."), _pairs(pairs))
     write = percent if numbers["task"] == "classification" else number
