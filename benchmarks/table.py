@@ -219,8 +219,8 @@ def page() -> str:
     ]
     for name, (title, sections) in SOURCES.items():
         path = FOLDER / "results" / f"{name}.json"
-        if path.exists():
-            parts += [f"## {title}", *sections(json.loads(path.read_text()))]
+        found = list(sections(json.loads(path.read_text()))) if path.exists() else []
+        parts += [f"## {title}", *found] if found else []
     return "\n\n".join(parts) + "\n"
 
 
