@@ -62,7 +62,7 @@ def choose_alpha(
     """
     alphas = sorted(alphas)
     errors = np.full((len(alphas), len(folds)), np.nan)
-    live = np.arange(len(alphas))
+    live, quick = np.arange(len(alphas)), np.ones(len(alphas), bool)
     row_errors: list[list[NDArray]] = [[] for _ in alphas]
     outputs: list[list[NDArray]] = [[] for _ in alphas]
     weights = np.concatenate([weight for _, _, weight in folds])
@@ -70,10 +70,11 @@ def choose_alpha(
         Z = features(X)
         rest = statistic.without(Z, targets(y), weight)
         unit = rest.scale(fit_intercept) or 1.0
-        path = RidgePath(rest, fit_intercept, penalty=penalty, quick=True)
+        path = RidgePath(rest, fit_intercept, penalty=penalty)
         del rest
         for j in live:
-            solution = path.solve(alphas[j] * unit)
+            solution = path.solve(alphas[j] * unit, quick=bool(quick[j]))
+            quick[j] = path.was_quick  # where it was not precise enough, it will not be in other folds
             outputs[j].append(Z @ solution.coef.T.astype(Z.dtype) + solution.intercept)
             row_errors[j].append(error(outputs[j][-1], y))
             errors[j, i] = np.average(row_errors[j][-1], weights=weight)

@@ -203,10 +203,10 @@ class NormalEquations:
 class RidgePath:
     """Ridge solutions of one statistic for one alpha after another.
 
-    With `quick`, factors are float32 where the statistic is of float32 features: twice as fast.
-    The first solutions are refined against the float64 matrix, which tells whether that is precise
-    enough; where it is not, the factor is float64. What holds for an alpha holds for larger ones,
-    so alphas should come in ascending order.
+    A quick solution has a float32 factor where the statistic is of float32 features: twice as fast.
+    The first ones are refined against the float64 matrix, which tells whether that is precise
+    enough; where it is not, the factor is float64, and `was_quick` says so. What holds for an alpha
+    holds for larger ones, so alphas should come in ascending order.
     """
 
     def __init__(
@@ -215,7 +215,6 @@ class RidgePath:
         fit_intercept: bool = True,
         targets: NDArray[np.float64] | None = None,
         penalty: NDArray[np.float64] | None = None,
-        quick: bool = False,
     ):
         self._right, self._mean, self._target_mean = statistic.cross, 0 * statistic.feature_sums, 0.0
         self._penalty = penalty
@@ -231,10 +230,11 @@ class RidgePath:
         if not (np.isfinite(self._right).all() and np.isfinite(self._mean).all()):
             raise ValueError("Features and targets must be finite to be solved for.")
         self._packed = statistic.packed
-        self._tries_single = self._packed or (quick and statistic.rounding >= np.finfo(np.float32).eps)
+        self._is_single = statistic.rounding >= np.finfo(np.float32).eps
         self._trusts_single = False
+        self.was_quick = False
 
-    def solve(self, alpha: float) -> Solution:
+    def solve(self, alpha: float, quick: bool = False) -> Solution:
         """Return the ridge solution for alpha."""
         if not alpha >= 0 or not np.isfinite(alpha):
             raise ValueError(f"alpha must be a finite number of at least 0, got {alpha}.")
@@ -246,18 +246,20 @@ class RidgePath:
         # determine is then settled by a shift of the size of the rounding errors.
         for shift in _SHIFTS:
             with blas_threads():
-                coefficients = self._solved(gram, diagonal + shift * self._rounding)
+                coefficients = self._solved(gram, diagonal + shift * self._rounding, quick)
             if coefficients is not None:
                 return Solution(coefficients.T, self._target_mean - self._mean @ coefficients)
         raise ValueError("The features are not finite, or too ill-conditioned to be solved for.")
 
-    def _solved(self, gram: SquareGram | PackedGram, diagonal: float) -> NDArray[np.float64] | None:
+    def _solved(self, gram: SquareGram | PackedGram, diagonal: float, quick: bool) -> NDArray[np.float64] | None:
         """Return coefficients, or None if the matrix is not positive definite."""
-        if self._tries_single:
+        self.was_quick = False
+        if self._packed or (quick and self._is_single):
             solver = gram.factored(diagonal, np.float32)
             if solver is not None:
                 X = solver(self._right)
                 if self._trusts_single or self._refine(gram, diagonal, solver, X):
+                    self.was_quick = True
                     return X
         if self._packed:
             return None
