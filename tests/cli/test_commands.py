@@ -116,14 +116,15 @@ def test_memory_bounds_rows_and_components():
     from craftmaps.cli.memory import budget
 
     assert budget(8 * 10**9, 2048, 4 * 784, True).batch_rows == 8192
+    assert not budget(8 * 10**9, 2048, 4 * 784, True).is_packed
     assert 256 <= budget(7 * 10**9, 2048, 80_000, False).batch_rows < 8192
     for is_automatic in (True, False):
         with pytest.raises(ValueError, match=r"--components 16384 needs about .* at most \d+ fit") as refusal:
-            budget(4 * 10**9, 16384, 4 * 784, is_automatic)
+            budget(3 * 10**9, 16384, 4 * 784, is_automatic)
         largest = int(re.search(r"at most (\d+) fit", str(refusal.value))[1])
-        budget(4 * 10**9, largest, 4 * 784, is_automatic)
+        assert budget(3 * 10**9, largest, 4 * 784, is_automatic).is_packed
         with pytest.raises(ValueError, match=f"at most {largest} fit"):
-            budget(4 * 10**9, largest + 1, 4 * 784, is_automatic)
+            budget(3 * 10**9, largest + 1, 4 * 784, is_automatic)
 
 
 def test_a_run_stays_within_its_memory(tmp_path):

@@ -167,11 +167,17 @@ def test_a_full_disk_leaves_the_file_that_was_there(server, tmp_path, data, whol
 
 
 def test_a_model_that_cannot_be_written_can_be_resumed(server, tmp_path, data, whole):
-    arguments = ["train", data, *options(tmp_path, "late"), "--checkpoint", tmp_path / "run"]
-    (tmp_path / "late.craft.new").mkdir()  # in the way of the new file
-    code, printed = server.run(*arguments)
+    out = tmp_path / "out"
+    out.mkdir()
+    arguments = ["train", data, *options(out, "late"), "--checkpoint", tmp_path / "run"]
+    server.start(*arguments, slowness=0.02, seconds_between_lines=0.0)
+    wait_for(lambda: "Learning: 50 rows" in server.printed())
+    out.rmdir()
+    code, printed = server.end()
     assert code == 1
-    assert "late.craft cannot be written" in printed
-    (tmp_path / "late.craft.new").rmdir()
-    assert server.run(*arguments, "--resume")[0] == 0
-    assert (tmp_path / "late.craft").read_bytes() == whole
+    assert printed.splitlines()[-1] == f"craftmaps: {out / 'late.craft'} cannot be written: No such file or directory."
+    out.mkdir()
+    code, printed = server.run(*arguments, "--resume")
+    assert code == 0
+    assert "There is no checkpoint" not in printed
+    assert (out / "late.craft").read_bytes() == whole

@@ -5,9 +5,10 @@ from typing import Annotated, Any
 
 import typer
 
-from craftmaps.cli.files import new_file
+from craftmaps.cli.files import writing
 from craftmaps.cli.options import Json
 from craftmaps.cli.terminal import print_facts, print_json, print_table, words
+from craftmaps.whole_files import new_file
 
 
 def data(
@@ -59,7 +60,7 @@ def write_rows(folder: Path, name: str, X: Any, y: Any) -> Path:
     from sklearn.datasets import dump_svmlight_file
 
     path = folder / f"{name}.{'svmlight' if issparse(X) else 'parquet'}"
-    with new_file(path) as new:
+    with writing(path), new_file(path) as new:
         if issparse(X):
             dump_svmlight_file(X, y, str(new), zero_based=False)
         else:

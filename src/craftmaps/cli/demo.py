@@ -7,9 +7,10 @@ from typing import Annotated, Any
 
 import typer
 
-from craftmaps.cli.files import new_file
+from craftmaps.cli.files import writing
 from craftmaps.cli.options import Json, option, whole_number
 from craftmaps.cli.terminal import print_facts, print_json, print_table, say, words
+from craftmaps.whole_files import new_file
 
 
 def demo(
@@ -75,7 +76,7 @@ def _train(train: Path, test: Path, out: Path, report: Path, components: int) ->
 
 def _write_csv(path: Path, methods: list[dict[str, Any]]) -> None:
     """Write the numbers of the table, unrounded."""
-    with new_file(path) as new, new.open("w", newline="", encoding="utf-8") as file:
+    with writing(path), new_file(path) as new, new.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, list(methods[0]))
         writer.writeheader()
         writer.writerows(methods)

@@ -1,4 +1,4 @@
-"""Files to write: checked before the work, written under a new name, renamed when they are whole."""
+"""Files to write: checked before the work, and named where they cannot be written."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -33,20 +33,3 @@ def writing(path: Path) -> Iterator[None]:
         if error.errno is None:
             raise  # a sentence already, about a file that was read
         raise OSError(f"{path} cannot be written: {os.strerror(error.errno)}.") from None
-
-
-@contextmanager
-def new_file(path: Path) -> Iterator[Path]:
-    """Give a new name to write to; rename the file if all went well, else remove it.
-
-    Whatever happens, a file that was there before stays whole.
-    """
-    new = path.with_name(f"{path.name}.new")
-    try:
-        with writing(path):
-            yield new
-            with open(new, "rb") as file:
-                os.fsync(file.fileno())
-            os.replace(new, path)
-    finally:
-        new.unlink(missing_ok=True)

@@ -8,8 +8,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from craftmaps.cli.files import new_file
+from craftmaps.cli.files import writing
 from craftmaps.cli.terminal import Progress, say
+from craftmaps.whole_files import new_file
 
 
 class CheckpointFolder:
@@ -21,6 +22,8 @@ class CheckpointFolder:
     def __init__(self, folder: Path, run: dict[str, Any], is_resumed: bool):
         self.path, self._about = folder / "run.checkpoint", folder / "run.json"
         folder.mkdir(parents=True, exist_ok=True)
+        for left in folder.glob("run.*.new"):  # of a run that was killed while it wrote
+            left.unlink()
         self.is_resumed = self.path.exists()
         if self.is_resumed and not is_resumed:
             raise FileExistsError(
@@ -31,7 +34,7 @@ class CheckpointFolder:
             return
         if is_resumed:
             say(f"There is no checkpoint in {folder}: beginning with the first row.")
-        with new_file(self._about) as new:
+        with writing(self._about), new_file(self._about) as new:
             new.write_text(json.dumps(run), encoding="utf-8")
 
     def _check(self, run: dict[str, Any]) -> None:

@@ -10,6 +10,8 @@ from typing import NamedTuple
 _FIXED = 500_000_000
 # Of the E x E Gram matrix while alpha is chosen: the statistic, that of a fold, their float32 products, a factor.
 _BYTES_PER_CELL = 40
+# The same where the statistic is one triangle in float32.
+_BYTES_PER_PACKED_CELL = 14
 # Rows that metrics and choices are settled on, and those held out; each with copies.
 _FIRST_ROWS, _HOLDOUT_ROWS = 12_288, 10_000
 _COPIES_OF_ROWS = 3
@@ -26,10 +28,13 @@ class Budget(NamedTuple):
     n_bytes: int
     batch_rows: int
     most_classes: int
+    is_packed: bool
 
 
 def budget(n_bytes: int, n_components: int, row_bytes: int, is_automatic: bool) -> Budget:
-    """Return how many rows to read at a time and how many classes fit; refuse what does not fit at all.
+    """Return how many rows to read at a time, how many classes fit, and whether the statistic must be packed for that.
+
+    What does not fit at all is refused.
 
     Parameters
     ----------
@@ -43,12 +48,15 @@ def budget(n_bytes: int, n_components: int, row_bytes: int, is_automatic: bool) 
         Whether kernel or metric are to be chosen.
     """
 
-    def needed(width: int) -> int:
+    def needed(width: int, cell: int = _BYTES_PER_PACKED_CELL) -> int:
         rows = row_bytes * (_COPIES_OF_ROWS * (_FIRST_ROWS + _HOLDOUT_ROWS) + _COPIES_OF_BLOCK * _FEWEST_ROWS)
         trials = 4 * _COPIES_OF_TRIAL * _FIRST_ROWS * min(width, _WIDEST_TRIAL) if is_automatic else 0
-        return _FIXED + rows + trials + _BYTES_PER_CELL * width**2
+        return _FIXED + rows + trials + cell * width**2
 
-    left = n_bytes - needed(n_components)
+    left = n_bytes - needed(n_components, _BYTES_PER_CELL)
+    is_packed = left < 0
+    if is_packed:
+        left = n_bytes - needed(n_components)
     if left < 0:
         largest = bisect_right(range(1, n_components), n_bytes, key=needed)
         advice = f"at most {largest} fit" if largest else "not even one fits"
@@ -59,7 +67,7 @@ def budget(n_bytes: int, n_components: int, row_bytes: int, is_automatic: bool) 
     rows = _FEWEST_ROWS + left // (2 * _COPIES_OF_BLOCK * row_bytes)
     # A class takes a column beside the Gram matrix, and one of outputs for the rows at hand and those held out.
     per_class = 8 * (n_components + 2 * _MOST_ROWS + 2 * _HOLDOUT_ROWS)
-    return Budget(n_bytes, min(rows, _MOST_ROWS), max(2, left // 2 // per_class))
+    return Budget(n_bytes, min(rows, _MOST_ROWS), max(2, left // 2 // per_class), is_packed)
 
 
 def total_memory() -> int:

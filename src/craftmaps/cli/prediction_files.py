@@ -8,7 +8,8 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from craftmaps.cli.files import new_file
+from craftmaps.cli.files import writing
+from craftmaps.whole_files import new_file
 
 SUFFIXES = (".parquet", ".csv", ".npy")
 
@@ -17,7 +18,7 @@ SUFFIXES = (".parquet", ".csv", ".npy")
 def prediction_file(path: Path) -> Iterator[Any]:
     """Give a writer for the format that a suffix tells."""
     writers = {".parquet": ParquetPredictions, ".csv": CsvPredictions, ".npy": NpyPredictions}
-    with new_file(path) as new, open(new, "wb") as file:
+    with writing(path), new_file(path) as new, open(new, "wb") as file:
         writer = writers[path.suffix.lower()](file)
         yield writer
         writer.close()

@@ -141,13 +141,14 @@ def _facts(summary: dict[str, Any]) -> list[tuple[str, str]]:
     from craftmaps.report.wording import duration, memory
 
     model, seconds = summary["model"], summary["seconds"]
+    packed = ", Gram matrix packed in float32" if summary["packed"] else ""
     facts = [
         ("model", f"{summary['out']}, {memory(model['bytes'])}"),
         *model_facts(model),
         ("cross-validated", error_text(summary["cross_validation"])),
         ("test", error_text(summary["test"])),
         ("time", ", ".join(f"{name} {duration(value)}" for name, value in seconds.items())),
-        ("memory", "" if summary["peak_memory"] is None else f"{memory(summary['peak_memory'])} at most"),
+        ("memory", "" if summary["peak_memory"] is None else f"{memory(summary['peak_memory'])} at most{packed}"),
         ("report", summary["report"] or ""),
     ]
     return [(name, words(text)) for name, text in facts if text]

@@ -73,6 +73,7 @@ class Training:
         self, rows: TrainingRows, parameters: dict[str, Any], regression: bool | None, folder: CheckpointFolder | None
     ):
         self._rows, self._folder = rows, folder
+        parameters = parameters | {"packed": rows.budget.is_packed}
         stream, columns = rows.stream, rows.stream.columns
         self.seconds: dict[str, float] = {}
         self._scores: dict[str, Any] | None = None
@@ -164,6 +165,7 @@ class Training:
             "test": self._scores,
             "seconds": self.seconds,
             "peak_memory": peak_memory(),
+            "packed": self._rows.budget.is_packed,
         }
 
 
