@@ -199,8 +199,8 @@ LEARNER = {
         "Seconds are of a fit, on a machine that had other work. All is chosen on training rows. *As in the paper* is "
         "degree 7, coef0 1, rows of unit length, degrees drawn geometrically, exact low degrees in the D = 8 E columns "
         "before the down-projection, and 200 random bits. *With the rows beside* has the rows themselves beside the E "
-        "columns, so the solver sees E + 784: more than the paper's text has at that E. The paper's errors are those of "
-        "its Table 1, CM RFM.",
+        "columns, so the solver sees E + 784: more than the paper's text has at that E. The paper's errors are "
+        "those of its Table 1, CM RFM.",
         accuracy_table,
     ),
 }
