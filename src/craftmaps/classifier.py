@@ -38,9 +38,9 @@ class CraftClassifier(ClassifierMixin, OnePassLearner):
         None is a linear model of the shaped rows. A transformer is cloned.
     up_components : int or None, default=None
         Width D of the up-projection of "craft"; None means 8 * n_components.
-    metric : {"auto", "covariance"}, None or transformer, default="auto"
-        What rows go through first. "auto" compares rows as they are, standardised columns and
-        covariance metrics.
+    metric : {"auto", "covariance", "gradient"}, None or transformer, default="auto"
+        What rows go through first. "auto" compares rows as they are, standardised columns,
+        covariance and gradient metrics.
     normalize : bool or "auto", default="auto"
         Whether rows are then brought to unit length. With an explicit kernel and metric "auto"
         means True; otherwise unit length is compared with one common scale for all rows.
