@@ -7,8 +7,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
+from typer.testing import CliRunner
 
 from craftmaps import CraftClassifier, Polynomial
+from craftmaps.cli import app
 from tests.cli.running import PLAIN, example_rows, example_table, run, write_parquet
 
 PICTURE = b"\x89PNG\r\n\x1a\n" + struct.pack(">I", 13) + b"IHDR" + bytes(64)
@@ -318,10 +320,6 @@ def test_a_defect_is_said_to_be_one_and_debug_shows_where(tmp_path, monkeypatch)
     model.write_bytes(b"")
     monkeypatch.setattr("craftmaps.cli.model_rows.load_model", broken)
     assert "A defect of craftmaps, KeyError: 'lost' (--debug shows where)" in run("inspect", model, code=1).stderr
-    from typer.testing import CliRunner
-
-    from craftmaps.cli import app
-
     for arguments in (["--debug", "inspect", str(model)], ["inspect", str(model), "--debug"]):
         result = CliRunner().invoke(app, arguments)
         assert result.exit_code == 1

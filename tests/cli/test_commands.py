@@ -10,8 +10,12 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 import pytest
+from rich.console import Console
 
 from craftmaps import CraftClassifier, Polynomial, load_model
+from craftmaps.cli import memory, terminal, training
+from craftmaps.report import Run
+from craftmaps.report.gather import gather
 from tests.cli.running import PLAIN, example_rows, run, run_json, trained, write_parquet
 
 
@@ -113,8 +117,7 @@ def test_whole_numbers_among_floats_are_classes(tmp_path):
 
 
 def test_memory_bounds_rows_and_components():
-    from craftmaps.cli.memory import budget
-
+    budget = memory.budget
     assert budget(8 * 10**9, 2048, 4 * 784, True).batch_rows == 8192
     assert not budget(8 * 10**9, 2048, 4 * 784, True).is_packed
     assert 256 <= budget(7 * 10**9, 2048, 80_000, False).batch_rows < 8192
@@ -221,9 +224,6 @@ def test_evaluate_counts_what_the_model_gets_wrong(folder, test_rows):
 
 
 def test_evaluate_agrees_with_the_report(folder, test_rows):
-    from craftmaps.report import Run
-    from craftmaps.report.gather import gather
-
     X, y = test_rows
     scores = run_json("evaluate", folder / "model.craft", folder / "test.parquet")
     numbers = gather(Run(model=load_model(folder / "model.craft"), X_test=X, y_test=y))["test"]
@@ -341,10 +341,6 @@ def test_help_and_version_do_not_wait_for_the_library():
 
 
 def test_progress_is_a_bar_on_a_terminal_and_lines_elsewhere(monkeypatch, capsys):
-    from rich.console import Console
-
-    from craftmaps.cli import terminal
-
     class Rows:
         n_rows, total_bytes, bytes_read = 1000, None, 0
 
@@ -362,3 +358,22 @@ def test_progress_is_a_bar_on_a_terminal_and_lines_elsewhere(monkeypatch, capsys
     assert re.match(r"Learning: 250 rows, [\d,]+ rows/s, [\d.]+ s left", lines[0])
     assert re.match(r"Learning: 250 rows in 0.0 s", lines[1])
     assert not any("\x1b" in line for line in lines)
+
+
+def test_a_small_bound_makes_small_blocks(tmp_path, monkeypatch):
+    data = write_parquet(tmp_path / "train.parquet")
+    small = memory.Budget(10**9, batch_rows=100, most_classes=5, is_packed=False)
+    monkeypatch.setattr(training, "budget", lambda *_: small)
+    sizes, blocks_of = [], training.blocks_of
+
+    def measured(stream):
+        for X, y in blocks_of(stream):
+            sizes.append(X.shape[0])
+            yield X, y
+
+    monkeypatch.setattr(training, "blocks_of", measured)
+    run("train", data, "--out", tmp_path / "m.craft", "--drop", "x_3", *PLAIN)
+    assert sizes == [100, 100, 40]
+    sizes.clear()
+    run("train", data, "--out", tmp_path / "m.craft", "--batch-rows", 120, *PLAIN)
+    assert sizes == [120, 120]

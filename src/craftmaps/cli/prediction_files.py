@@ -1,5 +1,6 @@
 """Files of predictions, written block by block."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,11 +25,12 @@ def prediction_file(path: Path) -> Iterator[Any]:
         writer.close()
 
 
-class _ArrowPredictions:
+class _ArrowPredictions(ABC):
     """Named columns, written by Arrow."""
 
     def __init__(self, file: BinaryIO):
-        self._file, self._writer = file, None
+        self._file = file
+        self._writer: Any = None
 
     def add(self, columns: Mapping[str, NDArray]) -> None:
         """Write the columns of a block of rows."""
@@ -44,8 +46,9 @@ class _ArrowPredictions:
         if self._writer is not None:
             self._writer.close()
 
+    @abstractmethod
     def _open(self, schema: Any) -> Any:
-        raise NotImplementedError
+        """Return Arrow's writer of a format."""
 
 
 class ParquetPredictions(_ArrowPredictions):
@@ -72,16 +75,16 @@ class NpyPredictions:
 
     def __init__(self, file: BinaryIO):
         self._file, self._n_rows = file, 0
-        self._first: NDArray | None = None
+        self._header: dict[str, Any] = {}
 
     def add(self, columns: Mapping[str, NDArray]) -> None:
         """Write the rows of a block."""
         values = list(columns.values())
         block = np.ascontiguousarray(values[0] if len(values) == 1 else np.column_stack(values))
-        if self._first is None:
-            self._first = block[:0]
+        if not self._header:
+            self._header = np.lib.format.header_data_from_array_1_0(block)
             self._write_header()
-        self._file.write(block.astype(self._first.dtype, copy=False).tobytes())
+        self._file.write(block.tobytes())
         self._n_rows += block.shape[0]
 
     def close(self) -> None:
@@ -90,7 +93,6 @@ class NpyPredictions:
         self._write_header()
 
     def _write_header(self) -> None:
-        assert self._first is not None
-        header = np.lib.format.header_data_from_array_1_0(self._first)
-        header["shape"] = (self._n_rows, *self._first.shape[1:])
-        np.lib.format.write_array_header_1_0(self._file, header)
+        """Write the type and the shape of the rows so far."""
+        shape = (self._n_rows, *self._header["shape"][1:])
+        np.lib.format.write_array_header_1_0(self._file, self._header | {"shape": shape})

@@ -35,9 +35,11 @@ class TrainingRows:
     def __init__(
         self, source: Any, target: str | int, drop: Sequence[str], max_rows: int | None, batch_rows: int | None
     ):
-        self._source, self._batch_rows = source, batch_rows
+        # Standard input is looked at once and cannot be opened again with other blocks.
+        self._is_fixed = batch_rows is not None or source == "-"
+        self._source, self._batch_rows = source, batch_rows or _USUAL_ROWS
         self._options = {"target": target, "max_rows": max_rows, "drop": drop}
-        self.stream = streams.open(source, batch_rows=batch_rows or _USUAL_ROWS, **self._options)
+        self.stream = streams.open(source, batch_rows=self._batch_rows, **self._options)
 
     def fit_in(self, bound: int | None, parameters: dict[str, Any]) -> None:
         """Choose how many rows to read at a time within a bound of memory; refuse what does not fit."""
@@ -46,20 +48,18 @@ class TrainingRows:
         row_bytes = _BYTES_OF_SPARSE_ROW if is_sparse else 4 * columns.n_features
         is_automatic = "auto" in (parameters["kernel"], parameters["metric"])
         self.budget = budget(bound or total_memory(), parameters["n_components"], row_bytes, is_automatic)
-        rows = self._batch_rows or min(_USUAL_ROWS, self.budget.batch_rows)
-        # Standard input has been looked at and cannot be opened again.
-        if rows != (self._batch_rows or _USUAL_ROWS) and self._source != "-":
-            self._batch_rows = rows
-            self.stream = streams.open(self._source, batch_rows=rows, columns=columns, **self._options)
+        if not self._is_fixed and self.budget.batch_rows < self._batch_rows:
+            self._batch_rows = self.budget.batch_rows
+            self.stream = streams.open(self._source, batch_rows=self._batch_rows, columns=columns, **self._options)
 
     def open_test(self, source: Any) -> streams.Stream:
         """Open rows to test on, with the columns of these."""
-        return open_labelled_rows(self.stream.columns, source, "auto", self._batch_rows or _USUAL_ROWS)
+        return open_labelled_rows(self.stream.columns, source, "auto", self._batch_rows)
 
     def described(self) -> dict[str, Any]:
         """Return what must be the same for a run to be resumed."""
         return {
-            "batch_rows": self._batch_rows or _USUAL_ROWS,
+            "batch_rows": self._batch_rows,
             "max_rows": self._options["max_rows"],
             "size_in_bytes": self.stream.total_bytes,
             "columns": self.stream.columns.to_plain(),
