@@ -42,15 +42,18 @@ def obey(request):
     main()
 
 for line in sys.stdin:
+    request = json.loads(line)
+    if "wait" in request:
+        print("code", os.waitstatus_to_exitcode(os.waitpid(request["wait"], 0)[1]), flush=True)
+        continue
     child = os.fork()
     if not child:
         try:
-            obey(json.loads(line))
+            obey(request)
         except SystemExit as end:
             sys.stdout.flush()
             os._exit(end.code)
-    print(child, flush=True)
-    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+    print("process", child, flush=True)
 """
 
 
@@ -61,6 +64,7 @@ class Server:
         # One thread: a fork has none but the one that forked.
         environment = os.environ | {"OPENBLAS_NUM_THREADS": "1", "CRAFTMAPS_NUM_THREADS": "1"}
         self._output = folder / "output"
+        self._run = None
         self._process = subprocess.Popen(
             [sys.executable, "-c", SERVER],
             stdin=subprocess.PIPE,
@@ -70,7 +74,9 @@ class Server:
         )
 
     def start(self, *arguments, slowness=0.0, most_bytes=None, seconds_between_lines=10.0):
-        """Start a run; return the number of its process."""
+        """Start a run; the one before must have been waited for."""
+        assert self._run is None
+        self._output.unlink(missing_ok=True)
         request = {
             "arguments": [str(argument) for argument in arguments],
             "slowness": slowness,
@@ -78,18 +84,34 @@ class Server:
             "seconds_between_lines": seconds_between_lines,
             "output": str(self._output),
         }
-        self._output.unlink(missing_ok=True)
-        print(json.dumps(request), file=self._process.stdin, flush=True)
-        return int(self._process.stdout.readline())
+        self._run = self._asked(request, "process")
+
+    def signal(self, number):
+        """Send a signal to the run, which may have ended.
+
+        Its number is its own until `end` waits for it, so that no other process can be hit.
+        """
+        assert self._run is not None
+        assert self._run > 1
+        os.kill(self._run, number)
 
     def end(self):
         """Wait for the run to end; return its exit code and what it printed."""
-        return int(self._process.stdout.readline()), self._output.read_text()
+        code = self._asked({"wait": self._run}, "code")
+        self._run = None
+        return code, self.printed()
 
     def run(self, *arguments, **options):
         """Run to the end; return the exit code and what was printed."""
         self.start(*arguments, **options)
         return self.end()
+
+    def _asked(self, request, expected):
+        """Return the number that the server answers a request with."""
+        print(json.dumps(request), file=self._process.stdin, flush=True)
+        word, number = self._process.stdout.readline().split()
+        assert word == expected
+        return int(number)
 
     def printed(self):
         """Return what the run has printed so far."""

@@ -54,9 +54,9 @@ def test_ten_kills_end_in_the_same_file(server, tmp_path, data, whole):
     rng = np.random.default_rng(0)
     n_kept = 0
     for _ in range(10):
-        run = server.start(*arguments, slowness=0.01)
+        server.start(*arguments, slowness=0.01)
         time.sleep(float(rng.uniform(0.1, 0.7)))
-        os.kill(run, signal.SIGKILL)
+        server.signal(signal.SIGKILL)
         code, printed = server.end()
         if code == 0:  # it was done before: begin again
             (tmp_path / "killed.craft").unlink()
@@ -74,9 +74,9 @@ def test_ten_kills_end_in_the_same_file(server, tmp_path, data, whole):
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_interrupted_and_resumed(server, tmp_path, data, whole, number):
     arguments = ["train", data, *options(tmp_path, "resumed"), "--checkpoint", tmp_path / "run"]
-    run = server.start(*arguments, slowness=0.02, seconds_between_lines=0.0)
+    server.start(*arguments, slowness=0.02, seconds_between_lines=0.0)
     wait_for(lambda: "Learning: 100 rows" in server.printed())
-    os.kill(run, number)
+    server.signal(number)
     code, printed = server.end()
     assert code == 130
     assert printed.rstrip().endswith("--resume")  # the command to go on with
@@ -93,18 +93,18 @@ def test_interrupted_and_resumed(server, tmp_path, data, whole, number):
 def test_interrupted_while_passing_over_what_was_counted(server, tmp_path, data, whole):
     arguments = ["train", data, *options(tmp_path, "twice"), "--checkpoint", tmp_path / "run"]
     for wanted, flags in (("Learning: 200 rows", []), ("Learning: 50 rows", ["--resume"])):
-        run = server.start(*arguments, *flags, slowness=0.02, seconds_between_lines=0.0)
+        server.start(*arguments, *flags, slowness=0.02, seconds_between_lines=0.0)
         wait_for(lambda wanted=wanted: wanted in server.printed())
-        os.kill(run, signal.SIGINT)
+        server.signal(signal.SIGINT)
         assert server.end()[0] == 130
     assert server.run(*arguments, "--resume")[0] == 0
     assert (tmp_path / "twice.craft").read_bytes() == whole
 
 
 def test_interrupted_without_a_checkpoint(server, tmp_path, data):
-    run = server.start("train", data, *options(tmp_path, "gone"), slowness=0.02, seconds_between_lines=0.0)
+    server.start("train", data, *options(tmp_path, "gone"), slowness=0.02, seconds_between_lines=0.0)
     wait_for(lambda: "Learning: 50 rows" in server.printed())
-    os.kill(run, signal.SIGINT)
+    server.signal(signal.SIGINT)
     code, printed = server.end()
     assert code == 130
     assert "nothing was kept. With --checkpoint DIR a run can be resumed." in printed
@@ -114,9 +114,9 @@ def test_interrupted_without_a_checkpoint(server, tmp_path, data):
 def test_predictions_that_are_interrupted_leave_nothing(server, tmp_path, data, whole):
     out = tmp_path / "predictions.csv"
     arguments = ["predict", tmp_path / "whole.craft", data, "--out", out, "--batch-rows", 10]
-    run = server.start(*arguments, slowness=0.02, seconds_between_lines=0.0)
+    server.start(*arguments, slowness=0.02, seconds_between_lines=0.0)
     wait_for(lambda: "Predicting: 50 rows" in server.printed())
-    os.kill(run, signal.SIGINT)
+    server.signal(signal.SIGINT)
     assert server.end()[0] == 130
     assert sorted(path.name for path in tmp_path.iterdir()) == ["train.parquet", "whole.craft"]
 
@@ -133,9 +133,9 @@ def test_predictions_that_are_interrupted_leave_nothing(server, tmp_path, data, 
 )
 def test_other_rows_or_parameters_are_not_resumed(server, tmp_path, data, change, said):
     arguments = ["train", data, *options(tmp_path, "other"), "--checkpoint", tmp_path / "run"]
-    run = server.start(*arguments, slowness=0.02, seconds_between_lines=0.0)
+    server.start(*arguments, slowness=0.02, seconds_between_lines=0.0)
     wait_for(lambda: "Learning: 50 rows" in server.printed())
-    os.kill(run, signal.SIGINT)
+    server.signal(signal.SIGINT)
     assert server.end()[0] == 130
     code, printed = server.run(*arguments, *change, "--resume")
     assert code == 1
