@@ -31,8 +31,8 @@ Fold = tuple[Any, NDArray, NDArray]  # rows, labels and weights
 
 def folds_of(holdout: Holdout, n_folds: int) -> list[Fold]:
     """Cut a held-out sample into folds."""
-    folds = holdout.folds(min(n_folds, len(holdout)))
-    return [(holdout.X[fold], holdout.y[fold], holdout.weight[fold]) for fold in folds]
+    sample, folds = holdout.sample, holdout.folds(min(n_folds, len(holdout)))
+    return [] if sample is None else [(sample.X[fold], sample.y[fold], sample.weight[fold]) for fold in folds]
 
 
 def choose_alpha(

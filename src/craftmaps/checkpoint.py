@@ -12,7 +12,7 @@ import numpy as np
 from scipy.sparse import csr_matrix, issparse
 
 from craftmaps import model_file
-from craftmaps.holdout import Holdout
+from craftmaps.holdout import Holdout, Sample
 from craftmaps.model_file import ModelFileError
 from craftmaps.normal_equations import NormalEquations
 from craftmaps.parts import lift_from_plain, lift_to_plain
@@ -75,25 +75,28 @@ def _parameters(learner: Any) -> dict[str, str]:
 def _holdout_to_plain(learner: Any) -> dict[str, Any]:
     """Describe the held-out sample."""
     holdout = learner._holdout
-    return {
-        "size": holdout.size,
-        "seed": holdout.seed,
-        "hashes": holdout.hashes.view(np.int64),
-        "X": _rows_to_plain(holdout.X),
-        "y": learner._labels_to_plain(holdout.y) if len(holdout) else None,
-        "weight": holdout.weight,
-        "count": holdout.count,
-    }
+    plain: dict[str, Any] = {"size": holdout.size, "seed": holdout.seed, "sample": None}
+    if holdout.sample is not None:
+        plain["sample"] = holdout.sample._asdict() | {
+            "hashes": holdout.sample.hashes.view(np.int64),
+            "X": _rows_to_plain(holdout.sample.X),
+            "y": learner._labels_to_plain(holdout.sample.y),
+        }
+    return plain
 
 
 def _holdout_from_plain(plain: dict[str, Any], learner: Any) -> Holdout:
     """Make the held-out sample again."""
-    holdout = Holdout(plain["size"], plain["seed"])
-    holdout.hashes, holdout.X = plain["hashes"].view(np.uint64), _rows_from_plain(plain["X"])
-    holdout.weight, holdout.count = plain["weight"], plain["count"]
-    if plain["y"] is not None:
-        holdout.y = learner._labels_from_plain(plain["y"])
-    return holdout
+    sample = plain["sample"]
+    if sample is not None:
+        sample = Sample(
+            sample["hashes"].view(np.uint64),
+            _rows_from_plain(sample["X"]),
+            learner._labels_from_plain(sample["y"]),
+            sample["weight"],
+            sample["count"],
+        )
+    return Holdout(plain["size"], plain["seed"], sample)
 
 
 def _rows_to_plain(X: Any) -> Any:

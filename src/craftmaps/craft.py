@@ -187,7 +187,14 @@ class CraftMap(KernelMap):
         """Map rows that are known to be good."""
         return self._transform_fused(X) if self._is_fused else self._transform_in_blocks(X)
 
-    def _transform_fused(self, X: Any) -> NDArray[np.floating]:
+    def _transform_into(self, X: Any, out: NDArray[np.floating]) -> None:
+        """Write what rows become into an array."""
+        if self._is_fused:
+            self._transform_fused(X, out)
+        else:
+            super()._transform_into(X, out)
+
+    def _transform_fused(self, X: Any, out: NDArray | None = None) -> NDArray[np.floating]:
         """Run the up- and the down-projection in one loop."""
         from craftmaps._loops import hadamard, lanes
 
@@ -198,13 +205,13 @@ class CraftMap(KernelMap):
         chunk = 1 << down.log2_chunk
         room = chunk * (1 + -(-2 * order // chunk))
 
-        def loop(tiles: NDArray, out: NDArray, line: tuple[int, ...]) -> None:
+        def loop(tiles: NDArray, rows_out: NDArray, line: tuple[int, ...]) -> None:
             z, factor, total = (
                 lanes.aligned_empty(numbers * len(line), X.dtype) for numbers in (room, 2 * order, down.residues.size)
             )
-            hadamard.craft_rows(tiles, draw, weights, self.n_kept_, down, z, factor, total, out, line)
+            hadamard.craft_rows(tiles, draw, weights, self.n_kept_, down, z, factor, total, rows_out, line)
 
-        return map_rows(X, self._n_features_out, loop, width=order, **self.up_._loading(X.dtype))
+        return map_rows(X, self._n_features_out, loop, width=order, out=out, **self.up_._loading(X.dtype))
 
     def _transform_in_blocks(self, X: Any) -> NDArray[np.floating]:
         """Run one projection after the other, on so few rows that no large array comes up."""

@@ -12,6 +12,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from craftmaps.kernels import DotProductKernel, Rows
 
+_ROWS_AT_A_TIME = 1024
+
 
 class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """A transformer of dense or CSR rows that keeps single and double precision."""
@@ -31,6 +33,11 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     @abstractmethod
     def _n_features_out(self) -> int:
         """Width of the result."""
+
+    def _transform_into(self, X: Any, out: NDArray[np.floating]) -> None:
+        """Write what rows that are known to be good become into an array, a few of them at a time."""
+        for start in range(0, X.shape[0], _ROWS_AT_A_TIME):
+            out[start : start + _ROWS_AT_A_TIME] = self._transform_rows(X[start : start + _ROWS_AT_A_TIME])
 
     def _validated(self, X: Rows, reset: bool = True) -> Any:
         """Return X as float32 or float64 rows, dense or CSR; with `reset` its width is learned."""

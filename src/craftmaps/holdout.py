@@ -6,13 +6,23 @@ the sample of both. At the end each fold of the sample is taken out of the stati
 it is truly left out when it is scored.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse, vstack
 
 from craftmaps.sampling import row_hashes
+
+
+class Sample(NamedTuple):
+    """Different rows in the order of their hashes, with targets, weights and multiplicities."""
+
+    hashes: NDArray[np.uint64]
+    X: Any
+    y: NDArray
+    weight: NDArray[np.float64]
+    count: NDArray[np.int64]
 
 
 class Holdout:
@@ -22,28 +32,38 @@ class Holdout:
     left out together. `weight` is the sum of the weights of all of them.
     """
 
-    def __init__(self, size: int, seed: int):
+    def __init__(self, size: int, seed: int, sample: Sample | None = None):
         self.size = size
         self.seed = seed
-        self.hashes = np.empty(0, np.uint64)
-        self.X: Any = None
-        self.y: NDArray = np.empty(0)
-        self.weight: NDArray[np.float64] = np.empty(0)
-        self.count = np.empty(0, np.int64)
+        self._sample = sample
+        # Rows that may belong to it: sorting them in at every block would cost too much.
+        self._candidates: list[Sample] = []
+
+    @property
+    def sample(self) -> Sample | None:
+        """The rows with the smallest hashes, or None if no row was seen."""
+        if self._candidates:
+            self._sample = _joined([part for part in (self._sample, *self._candidates) if part is not None], self.size)
+            self._candidates = []
+        return self._sample
 
     def __len__(self) -> int:
-        return self.hashes.size
+        sample = self.sample
+        return 0 if sample is None else sample.hashes.size
 
     def add(self, X: Any, y: NDArray, target_bits: NDArray[np.uint64], weight: NDArray[np.float64] | None) -> None:
         """Add rows in place; `target_bits` is a hash of each row's target."""
         hashes = row_hashes(X, self.seed) ^ target_bits
-        if len(self) == self.size:
+        low = np.arange(hashes.size)
+        if self._sample is not None and self._sample.hashes.size == self.size:
             # Most rows of a long stream are out at once; the others are few.
-            low = np.flatnonzero(hashes <= self.hashes[-1])
-            X, y, hashes = X[low], y[low], hashes[low]
-            weight = None if weight is None else weight[low]
-        weight = np.ones(hashes.size) if weight is None else weight
-        self._take(X, y, hashes, weight, np.ones(hashes.size, np.int64))
+            low = np.flatnonzero(hashes <= self._sample.hashes[-1])
+        if not low.size:
+            return
+        weight = np.ones(low.size) if weight is None else weight[low]
+        self._candidates.append(Sample(hashes[low], X[low], y[low], weight, np.ones(low.size, np.int64)))
+        if sum(part.hashes.size for part in self._candidates) > 2 * self.size:
+            _ = self.sample
 
     def merged(self, other: "Holdout") -> "Holdout":
         """Return the sample of the rows of both."""
@@ -52,34 +72,24 @@ class Holdout:
                 f"Samples must have the same size and seed to be merged, got {self.size}, {self.seed} "
                 f"and {other.size}, {other.seed}."
             )
-        both = Holdout(self.size, self.seed)
-        for part in (self, other):
-            if len(part):
-                both._take(part.X, part.y, part.hashes, part.weight, part.count)
-        return both
+        parts = [part.sample for part in (self, other) if part.sample is not None]
+        return Holdout(self.size, self.seed, _joined(parts, self.size) if parts else None)
 
     def folds(self, n_folds: int) -> list[NDArray[np.int64]]:
         """Return the positions of the rows of each fold."""
         return [np.arange(fold, len(self), n_folds) for fold in range(n_folds)]
 
-    def _take(self, X: Any, y: NDArray, hashes: NDArray, weight: NDArray, count: NDArray) -> None:
-        """Join rows to the sample and keep those with the smallest hashes."""
-        if not hashes.size:
-            return
-        both = np.concatenate([self.hashes, hashes])
-        unique, first, group = np.unique(both, return_index=True, return_inverse=True)
-        kept = first[: self.size]
-        old, new = kept[kept < len(self)], kept[kept >= len(self)] - len(self)
-        # np.unique sorts by hash; `kept` follows it, and mixes old and new rows.
-        order = np.argsort(np.argsort(kept, kind="stable"), kind="stable")
-        rows = [
-            part for part in (None if self.X is None else self.X[np.sort(old)], X[np.sort(new)]) if part is not None
-        ]
-        joined = rows[0] if len(rows) == 1 else stack_rows(rows)
-        labels = np.concatenate([self.y[np.sort(old)], y[np.sort(new)]]) if len(self) else y[np.sort(new)]
-        self.weight = np.bincount(group, np.concatenate([self.weight, weight]))[: self.size].astype(np.float64)
-        self.count = np.bincount(group, np.concatenate([self.count, count]))[: self.size].astype(np.int64)
-        self.hashes, self.X, self.y = unique[: self.size], joined[order], labels[order]
+
+def _joined(parts: list[Sample], size: int) -> Sample:
+    """Join rows, add up equal ones, and keep those with the smallest hashes."""
+    both = np.concatenate([part.hashes for part in parts])
+    unique, first, group = np.unique(both, return_index=True, return_inverse=True)
+    kept = first[:size]
+    weight = np.bincount(group, np.concatenate([part.weight for part in parts]))[:size].astype(np.float64)
+    count = np.bincount(group, np.concatenate([part.count for part in parts]))[:size].astype(np.int64)
+    X = parts[0].X if len(parts) == 1 else stack_rows([part.X for part in parts])
+    y = np.concatenate([part.y for part in parts])
+    return Sample(unique[:size], X[kept], y[kept], weight, count)
 
 
 def stack_rows(rows: list[Any]) -> Any:

@@ -45,14 +45,19 @@ class Lift:
                 return name
         return None
 
-    def __call__(self, X: Any) -> NDArray[np.floating]:
-        """Return the features of rows that are known to be good."""
-        dtype = X.dtype
-        X = self.shape_rows(X)
-        if self.feature_map is not None:
-            X = _apply(self.feature_map, X)
-        X = X.toarray() if issparse(X) else np.asarray(X)
-        return X.astype(dtype, copy=False)
+    def __call__(self, X: Any, out: NDArray | None = None) -> NDArray[np.floating]:
+        """Return the features of rows that are known to be good.
+
+        `out`, an array of their type and of at least as many rows, may be used for them: fresh memory is slow.
+        """
+        dtype, X = X.dtype, self.shape_rows(X)
+        if isinstance(self.feature_map, FeatureMap):
+            if out is None or out.shape[0] < X.shape[0] or out.dtype != dtype:
+                out = np.empty((X.shape[0], self.feature_map._n_features_out), dtype)
+            self.feature_map._transform_into(X, out[: X.shape[0]])
+            return out[: X.shape[0]]
+        Z = X if self.feature_map is None else self.feature_map.transform(X)
+        return (Z.toarray() if issparse(Z) else np.asarray(Z)).astype(dtype, copy=False)
 
 
 def same(one: Any, two: Any) -> bool:

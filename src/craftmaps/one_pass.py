@@ -28,7 +28,7 @@ from craftmaps.randomness import child_seed, seed_of
 from craftmaps.settling import SettledLearner
 
 _BLOCK_BYTES = 2**26
-_MAPPED_ROWS = 1024
+_FEWEST_ROWS = 1024
 # Of every entry: the float64 square, its copies for solving, and float32 products of a block.
 _SQUARE_BYTES = 28
 
@@ -160,6 +160,7 @@ class OnePassLearner(SettledLearner):
         self._end_waiting()
         alphas = self._checked_alphas()
         self._statistic.release()
+        self._room = None
         if self.cv is None:
             self._alpha_choice = None
             relative = alphas[0]
@@ -270,6 +271,7 @@ class OnePassLearner(SettledLearner):
         self._lift: Lift | None = None
         self._waiting: list[tuple] = []
         self._statistic: Any = None
+        self._room: NDArray | None = None
         self._holdout = Holdout(int(self.holdout_rows), child_seed(self.seed_, "holdout"))
         self._is_solved = False
 
@@ -289,12 +291,10 @@ class OnePassLearner(SettledLearner):
     def _count_in_blocks(self, X: Any, y: NDArray, weight: NDArray | None) -> None:
         """Add rows to the statistic and the held-out sample, so many at a time that their features fit."""
         rows = self._rows_per_block(X)
-        features = None
         for start in range(0, X.shape[0], rows):
             part = slice(start, start + rows)
             w = None if weight is None else weight[part]
-            features = self._features(X[part], features)
-            Z, Y = features[: y[part].shape[0]], self._targets(y[part])
+            Z, Y = self._features(X[part]), self._targets(y[part])
             if self._statistic is None:
                 self._statistic = NormalEquations(Z.shape[1], Y.shape[1], self._is_packed(Z.shape[1]))
             self._statistic.add(Z, Y, w)
@@ -302,16 +302,12 @@ class OnePassLearner(SettledLearner):
                 self._holdout.add(X[part], y[part], self._target_bits(y[part]), w)
             self.n_rows_seen_ += Z.shape[0]
 
-    def _features(self, X: Any, out: NDArray | None = None) -> NDArray:
-        """Map rows, a few at a time into one array, which the next block may use again: fresh memory is slow."""
-        for start in range(0, X.shape[0], _MAPPED_ROWS):
-            Z = self._lift(X[start : start + _MAPPED_ROWS])  # type: ignore[misc]
-            if X.shape[0] <= _MAPPED_ROWS:
-                return Z
-            if out is None:
-                out = np.empty((X.shape[0], Z.shape[1]), Z.dtype)
-            out[start : start + Z.shape[0]] = Z
-        return out  # type: ignore[return-value]
+    def _features(self, X: Any) -> NDArray:
+        """Return the features of a block of rows, which are good until those of the next block."""
+        Z = self._lift(X, self._room)  # type: ignore[misc]
+        if self._room is None or self._room.shape[0] < Z.shape[0]:
+            self._room = Z
+        return Z
 
     def _is_packed(self, width: int) -> bool:
         """Tell whether the statistic keeps one triangle in float32: as told, or if a float64 square does not fit."""
@@ -324,7 +320,7 @@ class OnePassLearner(SettledLearner):
         """Return how many rows to map at a time."""
         if not is_auto(self.batch_rows):
             return int(self.batch_rows)
-        return max(_MAPPED_ROWS, _BLOCK_BYTES // (X.dtype.itemsize * int(self.n_components)))
+        return max(_FEWEST_ROWS, _BLOCK_BYTES // (X.dtype.itemsize * int(self.n_components)))
 
     def _choose_alpha(self, alphas: list[float], folds: list[Fold] | None) -> AlphaChoice:
         """Score alphas on given folds, or on those of the held-out sample."""
@@ -352,9 +348,10 @@ class OnePassLearner(SettledLearner):
         X = validate_data(self, X, dtype=(np.float64, np.float32), accept_sparse="csr", reset=False)
         outputs = np.empty((X.shape[0], self._target_coef.shape[0]), X.dtype)
         coef, intercept = self._target_coef.T.astype(X.dtype), self._target_intercept.astype(X.dtype)
-        for start in range(0, X.shape[0], _MAPPED_ROWS):
-            part = slice(start, start + _MAPPED_ROWS)
-            outputs[part] = self._lift(X[part]) @ coef + intercept  # type: ignore[misc]
+        rows, room = self._rows_per_block(X), None
+        for start in range(0, X.shape[0], rows):
+            room = Z = self._lift(X[start : start + rows], room)  # type: ignore[misc]
+            outputs[start : start + rows] = Z @ coef + intercept
         return outputs
 
     def __sklearn_tags__(self):

@@ -40,6 +40,7 @@ def map_rows(
     width: int,
     position: NDArray[np.int64],
     factor: NDArray,
+    out: NDArray | None = None,
 ) -> NDArray[np.floating]:
     """Return the matrix whose rows `loop(tiles, out, line)` computes from the rows of X.
 
@@ -47,7 +48,7 @@ def map_rows(
     """
     from craftmaps._loops import lanes
 
-    out = np.empty((X.shape[0], n_columns), X.dtype)
+    out = np.empty((X.shape[0], n_columns), X.dtype) if out is None else out
     position, factor = frozen(position), frozen(factor.astype(X.dtype, copy=False))
 
     def block(start: int, stop: int) -> None:
@@ -58,7 +59,7 @@ def map_rows(
             lanes.load_csr(*csr_block(X, start, stop), position, factor, tiles, line)
         else:
             lanes.load_dense(frozen(np.ascontiguousarray(X[start:stop])), position, factor, tiles, line)
-        loop(tiles, out[start:stop], line)
+        loop(tiles, out[start:stop], line)  # type: ignore[index]
 
     for_row_blocks(block, X.shape[0], _BLOCK_BYTES // (width * X.dtype.itemsize))
     return out

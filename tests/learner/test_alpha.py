@@ -25,7 +25,7 @@ def folds_of(holdout, X, y, n_folds):
     def contents(X, y):
         return [(row.tobytes(), target.tobytes()) for row, target in zip(X, y, strict=True)]
 
-    places = {content: i for i, content in enumerate(contents(holdout.X, holdout.y))}
+    places = {content: i for i, content in enumerate(contents(holdout.sample.X, holdout.sample.y))}
     place = np.array([places.get(content, -1) for content in contents(X, y)])
     return [np.flatnonzero((place >= 0) & (place % n_folds == fold)) for fold in range(n_folds)]
 

@@ -40,7 +40,7 @@ def cut(data, bounds, order=slice(None)):
 
 def assert_same(one, two):
     for name in ("hashes", "X", "y", "weight", "count"):
-        np.testing.assert_array_equal(getattr(one, name), getattr(two, name), err_msg=name)
+        np.testing.assert_array_equal(getattr(one.sample, name), getattr(two.sample, name), err_msg=name)
 
 
 @pytest.mark.parametrize("size", [1, 40, 1000])
@@ -55,11 +55,11 @@ def test_what_is_kept(data, size):
     holdout = sample_of(cut(data, []), size)
     first = [group[0] for group in kept]
     assert len(holdout) == len(kept) == min(size, len(groups))
-    np.testing.assert_array_equal(holdout.X, X[first])
-    np.testing.assert_array_equal(holdout.y, y[first])
-    np.testing.assert_array_equal(holdout.weight, [w[group].sum() for group in kept])
-    np.testing.assert_array_equal(holdout.count, [len(group) for group in kept])
-    assert size == 1 or holdout.count.max() > 1
+    np.testing.assert_array_equal(holdout.sample.X, X[first])
+    np.testing.assert_array_equal(holdout.sample.y, y[first])
+    np.testing.assert_array_equal(holdout.sample.weight, [w[group].sum() for group in kept])
+    np.testing.assert_array_equal(holdout.sample.count, [len(group) for group in kept])
+    assert size == 1 or holdout.sample.count.max() > 1
 
 
 @pytest.mark.parametrize("size", [1, 40, 1000])
@@ -83,19 +83,18 @@ def test_no_weights_are_weights_of_one(data):
     X, y, _ = data
     plain = sample_of([(X[:100], y[:100], None), (X[100:], y[100:], None)])
     assert_same(plain, sample_of([(X, y, np.ones(300))]))
-    np.testing.assert_array_equal(plain.weight, plain.count)
+    np.testing.assert_array_equal(plain.sample.weight, plain.sample.count)
 
 
 def test_csr_and_dense(data):
     dense = sample_of(cut(data, [90]))
     sparse = sample_of([(csr_matrix(X), y, w) for X, y, w in cut(data, [90])])
-    sparse.X = sparse.X.toarray()
-    assert_same(sparse, dense)
+    assert_same(Holdout(sparse.size, SEED, sparse.sample._replace(X=sparse.sample.X.toarray())), dense)
 
 
 def test_single_and_double_precision(data):
     single = sample_of([(X.astype(np.float32), y, w) for X, y, w in cut(data, [90])])
-    assert single.X.dtype == np.float32
+    assert single.sample.X.dtype == np.float32
     assert_same(single, sample_of(cut(data, [90])))
 
 
