@@ -3,6 +3,7 @@
     python benchmarks/learner.py                     # everything but accuracy, about ten minutes
     python benchmarks/learner.py --only fit          # one part; the others keep their results
     python benchmarks/learner.py --only accuracy     # an hour; cells that are there are not run again
+    python benchmarks/learner.py --only accuracy --cells landmarks
     python benchmarks/table.py                       # the results as a table
 
 Rows are those of MNIST (CRAFTMAPS_DATA), as they are: 784 pixels in float32.
@@ -170,8 +171,8 @@ def paper_map_beside(width: int, seed: int) -> FeatureUnion:
 PAPER_MAPS = {"paper": paper_map, "paper beside": paper_map_beside}
 
 
-def accuracy(seeds: int = 3) -> dict[str, Any]:
-    """Test error on MNIST, alpha from the training rows; one cell at a time."""
+def accuracy(prefix: str, seeds: int = 3) -> dict[str, Any]:
+    """Test error on MNIST, alpha from the training rows, one cell at a time: those that begin with a prefix."""
     X, y, X_test, y_test = mnist()
     cells = {f"paper {width}": (width, "paper") for width in (500, 700, 4096)}
     cells |= {f"paper beside {width}": (width, "paper beside") for width in (300, 500, 700)}
@@ -180,7 +181,7 @@ def accuracy(seeds: int = 3) -> dict[str, Any]:
     found = json.loads(RESULTS.read_text()).get("accuracy", {}) if RESULTS.exists() else {}
     for name, (width, kind) in cells.items():
         for seed in range(seeds):
-            if str(seed) in found.get(name, {}):
+            if str(seed) in found.get(name, {}) or not name.startswith(prefix):
                 continue
             if kind in PAPER_MAPS:
                 settings = {"feature_map": PAPER_MAPS[kind](width, seed), "metric": None, "normalize": True}
@@ -206,13 +207,14 @@ def main() -> None:
     """Run the parts that were asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", choices=[*PARTS, "accuracy"], nargs="+", default=list(PARTS))
-    chosen = parser.parse_args().only
+    parser.add_argument("--cells", default="", help="run only these cells of the accuracy part, such as 'auto'")
+    chosen, cells = parser.parse_args().only, parser.parse_args().cells
     if not datasets.found("mnist"):
         sys.exit("MNIST was not found: set CRAFTMAPS_DATA to the folder of the data sets.")
     threads = {"threads": os.environ.get("CRAFTMAPS_NUM_THREADS", "all"), "seed": 0}
     for name in chosen:
-        part = accuracy if name == "accuracy" else PARTS[name]
-        update_results(RESULTS, {name: part(), f"environment {name}": environment() | threads})
+        result = accuracy(cells) if name == "accuracy" else PARTS[name]()
+        update_results(RESULTS, {name: result, f"environment {name}": environment() | threads})
 
 
 if __name__ == "__main__":
