@@ -44,12 +44,11 @@ def choose_alpha(
     error: Callable[[NDArray, NDArray], NDArray[np.float64]],
     alphas: Sequence[float],
     fit_intercept: bool,
-    penalty: NDArray[np.float64] | None = None,
 ) -> AlphaChoice:
     """Score alphas on every fold and return the best one.
 
     An alpha that on the folds so far is worse than another by more than five standard errors
-    of the difference is not tried on the folds that are left: it cannot win any more.
+    of the difference is not tried on the folds that are left: it has next to no chance to win.
 
     Parameters
     ----------
@@ -70,7 +69,7 @@ def choose_alpha(
         Z = features(X)
         rest = statistic.without(Z, targets(y), weight)
         unit = rest.scale(fit_intercept) or 1.0
-        path = RidgePath(rest, fit_intercept, penalty=penalty)
+        path = RidgePath(rest, fit_intercept)
         del rest
         for j in live:
             solution = path.solve(alphas[j] * unit, quick=bool(quick[j]))

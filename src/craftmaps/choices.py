@@ -157,6 +157,8 @@ class _Final:
         if not str(self.treatment.metric).startswith(("covariance", "gradient")):
             return
         n_axes = self.trial.shaped(self.treatment)[0].shape[1]
+        if n_axes == 1:
+            return
         half = 1 << ((n_axes - 1).bit_length() - 1)
         if half >= _FEWEST_AXES and self.try_out(self.treatment._replace(n_axes=half), self.kernel):
             while (half := half // 2) >= _FEWEST_AXES:

@@ -120,7 +120,17 @@ class GradientMetric(LinearMetric):
 
 def _fitted_weights(rows: NDArray[np.float32], targets: NDArray[np.float32], penalty: float) -> NDArray[np.float32]:
     """Return the weights of a kernel machine on rows; the penalty is relative to the diagonal."""
-    system = whole_power(rows @ rows.T + 1, _DEGREE).T  # symmetric, and so in the order that LAPACK wants
-    system[np.diag_indices_from(system)] *= 1 + np.float32(penalty)
-    factor = linalg.cho_factor(system, lower=True, overwrite_a=True, check_finite=False)
-    return linalg.cho_solve(factor, targets, check_finite=False)
+    system = whole_power(rows @ rows.T + 1, _DEGREE)
+    # Kernels of rows of unlike lengths differ by many powers of ten: with a diagonal of ones they keep their digits.
+    scales = 1 / np.sqrt(system.diagonal())[:, None]
+    system *= scales
+    system *= scales.T
+    while True:
+        raised = system.T.copy(order="F")  # symmetric: a copy without a transposition
+        raised[np.diag_indices_from(raised)] += np.float32(penalty)
+        try:
+            factor = linalg.cho_factor(raised, lower=True, overwrite_a=True, check_finite=False)
+        except linalg.LinAlgError:
+            penalty *= 10  # rounding errors were larger
+            continue
+        return scales * linalg.cho_solve(factor, scales * targets, check_finite=False)

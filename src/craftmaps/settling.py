@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
+from sklearn.utils.extmath import row_norms
 
 from craftmaps.checked import CheckedLearner
 from craftmaps.choices import Choices, Task, choose, is_auto
@@ -57,6 +58,7 @@ class SettledLearner(CheckedLearner):
         else:
             rows = bottom_rows(X, self._n_first_rows, self.seed_)
             X, y = X[rows], y[rows]
+            _refuse_overflow(X)
             chosen = self._choose(X, y)
             self.choices_ = {
                 "kernel": chosen.kernel,
@@ -124,6 +126,14 @@ class SettledLearner(CheckedLearner):
                     f"Estimators must map rows alike to be merged, but they differ in {difference}: "
                     "they were settled on different first rows."
                 )
+
+
+def _refuse_overflow(X: Any) -> None:
+    """Refuse rows whose products are not numbers in their precision."""
+    with np.errstate(over="ignore"):
+        longest = float(row_norms(X, squared=True).max())
+    if not np.isfinite(X.shape[0] * longest):
+        raise ValueError("X must have rows whose squared lengths add up to a number in their precision: scale them.")
 
 
 def _canonical_rows(width: int, seed: int) -> NDArray[np.float64]:

@@ -9,6 +9,7 @@ from craftmaps import (
     CovarianceMetric,
     CraftClassifier,
     CraftMap,
+    CraftRegressor,
     LandmarkMap,
     Polynomial,
     RandomMaclaurin,
@@ -143,3 +144,27 @@ def test_what_is_given_is_not_chosen(case, n_rows):
         np.testing.assert_array_equal(model._lift.shape_rows(ROWS), ROWS)
     if model.normalize is True:
         np.testing.assert_allclose(np.linalg.norm(model._lift.shape_rows(ROWS), axis=1), 1, rtol=1e-12)
+
+
+HARD = {
+    "heavy tails": np.random.default_rng(0).standard_cauchy((240, 6)),
+    "log-normal": np.exp(3 * ROWS),
+    "one outlier": np.r_[ROWS[:-1], np.full((1, ROWS.shape[1]), 1e9)],
+    "large": 1e30 * ROWS,
+}
+
+
+@pytest.mark.parametrize("case", HARD)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_rows_of_unlike_lengths_are_no_trouble(case, dtype):
+    """One axis may carry nearly all of them, and kernels differ by many powers of ten."""
+    rows = (HARD[case] if case != "large" or dtype == np.float64 else 1e10 * ROWS).astype(dtype)
+    assert np.isfinite(CraftClassifier(**AUTO).fit(rows, Y).predict_proba(rows)).all()
+    target = np.tanh(ROWS[:, 0] * ROWS[:, 1])
+    assert np.isfinite(CraftRegressor(**AUTO).fit(rows, target).predict(rows)).all()
+
+
+@pytest.mark.parametrize(("dtype", "factor"), [(np.float32, 1e20), (np.float64, 1e200)])
+def test_rows_too_long_for_their_precision_are_refused(dtype, factor):
+    with pytest.raises(ValueError, match="X must have rows whose squared lengths add up to a number"):
+        CraftClassifier(**AUTO).fit((factor * ROWS).astype(dtype), Y)
