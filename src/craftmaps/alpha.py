@@ -14,6 +14,7 @@ from craftmaps.normal_equations import NormalEquations, RidgePath
 
 DEFAULT_ALPHAS = tuple(10.0 ** np.arange(-8, 2))
 _FEWEST_ROWS = 500  # for a standard error to be worth something
+_TIE = 1e-3
 
 
 class AlphaChoice(NamedTuple):
@@ -48,7 +49,10 @@ def choose_alpha(
     """Score alphas on every fold and return the best one.
 
     An alpha that on the folds so far is worse than another by more than five standard errors
-    of the difference is not tried on the folds that are left: it has next to no chance to win.
+    of the difference is not tried on the folds that are left: it has next to no chance to win. Nor
+    is one whose outputs are, to a thousandth of their spread, those of a larger one: that is a tie.
+    The mean error of an alpha that left the race is that of the best one, plus the difference
+    on the folds on which both were tried.
 
     Parameters
     ----------
@@ -69,18 +73,20 @@ def choose_alpha(
         Z = features(X)
         rest = statistic.without(Z, targets(y), weight)
         unit = rest.scale(fit_intercept) or 1.0
-        path = RidgePath(rest, fit_intercept)
-        del rest
+        path = RidgePath(rest, fit_intercept, owned=True)
         for j in live:
             solution = path.solve(alphas[j] * unit, quick=bool(quick[j]))
             quick[j] = path.was_quick  # where it was not precise enough, it will not be in other folds
             outputs[j].append(Z @ solution.coef.T.astype(Z.dtype) + solution.intercept)
             row_errors[j].append(error(outputs[j][-1], y))
             errors[j, i] = np.average(row_errors[j][-1], weights=weight)
-        live = _in_the_race(live, [np.concatenate(row_errors[j]) for j in live], weights)
+        if sum(map(len, row_errors[live[0]])) >= _FEWEST_ROWS:
+            live = _in_the_race(live, [np.concatenate(row_errors[j]) for j in live], weights)
+            live = _without_ties(live, [outputs[j][-1] for j in live])
     fold_weights = np.array([weight.sum() for _, _, weight in folds])
-    means = np.array([np.average(row[~np.isnan(row)], weights=fold_weights[~np.isnan(row)]) for row in errors])
-    best = live[len(live) - 1 - int(np.argmin(means[live][::-1]))]
+    finished = errors[live] @ fold_weights / fold_weights.sum()
+    best = live[len(live) - 1 - int(np.argmin(finished[::-1]))]
+    means = finished.min() + np.array([_mean_difference(row, errors[best], fold_weights) for row in errors])
     results = {
         "alpha": np.array(alphas),
         "mean_error": means,
@@ -96,11 +102,25 @@ def _in_the_race(
     live: NDArray[np.int64], row_errors: list[NDArray[np.float64]], weights: NDArray[np.float64]
 ) -> NDArray[np.int64]:
     """Return the alphas that the rows scored so far do not rule out."""
-    if row_errors[0].size < _FEWEST_ROWS:
-        return live
     weights = weights[: row_errors[0].size] / weights[: row_errors[0].size].sum()
     means = np.array([weights @ errors for errors in row_errors])
     best = row_errors[int(means.argmin())]
     # Weighted standard error of the mean of paired differences.
     spreads = np.array([np.sqrt(weights**2 @ (e - best - weights @ (e - best)) ** 2) for e in row_errors])
     return live[means - means.min() <= 5 * spreads]
+
+
+def _without_ties(live: NDArray[np.int64], outputs: list[NDArray[np.floating]]) -> NDArray[np.int64]:
+    """Return the alphas, in ascending order, without those whose outputs are those of a larger one that stays."""
+    staying = [len(live) - 1]
+    for j in range(len(live) - 2, -1, -1):
+        larger = outputs[staying[-1]]
+        if not np.linalg.norm(outputs[j] - larger) <= _TIE * np.linalg.norm(larger - larger.mean(axis=0)):
+            staying.append(j)
+    return live[staying[::-1]]
+
+
+def _mean_difference(errors: NDArray, others: NDArray, weights: NDArray) -> float:
+    """Return the weighted mean of the differences on the folds on which there are errors."""
+    tried = ~np.isnan(errors)
+    return float(np.average((errors - others)[tried], weights=weights[tried]))

@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import blas, get_blas_funcs, get_lapack_funcs
 
-from craftmaps.parallel import for_row_blocks
+from craftmaps.parallel import cut, for_each
 
 _PANEL = 1024
 _CHUNK = 128
+_TILE = 512
 
 Solver = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 
@@ -26,19 +27,31 @@ class SquareGram:
     def __init__(self, width: int):
         self.width = width
         self.array = np.zeros((width, width), order="F")
-        self._products: NDArray[np.float32] | None = None
+        self._room: dict[Any, NDArray] = {}
+
+    @classmethod
+    def of(cls, array: NDArray[np.float64]) -> Self:
+        """Return the Gram matrix that an array holds, and will go on to hold."""
+        gram = cls.__new__(cls)
+        gram.width, gram.array, gram._room = array.shape[0], np.asfortranarray(array), {}
+        return gram
 
     def add(self, Z: NDArray, sign: float = 1.0) -> None:
         """Add the products of the features of some rows."""
         Z = np.ascontiguousarray(Z)
-        if Z.dtype == np.float64:
-            # Z.T is in Fortran order, so BLAS adds into the matrix without any copy.
-            self.array = blas.dsyrk(sign, Z.T, beta=1.0, c=self.array, lower=1, overwrite_c=1)
-            return
-        if self._products is None:  # kept for the next block: touching fresh memory is slow
-            self._products = np.zeros((self.width, self.width), np.float32, order="F")
-        products = blas.ssyrk(sign, Z.T, beta=0.0, c=self._products, lower=1, overwrite_c=1)
-        _add_lower(self.array, products)
+        transposed = self.array.T  # in C order, as products come
+        # Tiles follow from the width alone, so that the sums do not depend on the number of threads.
+        panels = cut(self.width, _TILE)
+
+        def tile(corner: tuple[slice, slice]) -> None:
+            columns, rows = corner
+            total, products = transposed[columns, rows], Z[:, columns].T @ Z[:, rows]
+            if sign > 0:
+                np.add(total, products, out=total)
+            else:
+                np.subtract(total, products, out=total)
+
+        for_each(tile, [(panels[j], rows) for i, rows in enumerate(panels) for j in range(i + 1)])
 
     def add_outer(self, factor: float, vector: NDArray[np.float64]) -> None:
         """Add factor * vector vector'."""
@@ -54,9 +67,7 @@ class SquareGram:
 
     def copy(self) -> "SquareGram":
         """Return a copy."""
-        other = SquareGram.__new__(SquareGram)
-        other.width, other.array, other._products = self.width, self.array.copy(order="F"), None
-        return other
+        return SquareGram.of(self.array.copy(order="F"))
 
     def __iadd__(self, other: "SquareGram") -> Self:
         self.array += other.array
@@ -67,8 +78,18 @@ class SquareGram:
         return self.array
 
     def factored(self, diagonal: float, dtype: Any = np.float64) -> Solver | None:
-        """Return a solver for the matrix with something added to its diagonal, or None if that is not positive."""
-        matrix = self.array.astype(dtype, order="F")
+        """Return a solver for the matrix with something added to its diagonal, or None if that is not positive.
+
+        A solver is good until the next one is asked for: they use the same memory, as fresh one is slow.
+        """
+        if dtype not in self._room:
+            self._room[dtype] = np.empty(self.array.shape, dtype, order="F")
+        matrix = self._room[dtype]
+
+        def take(columns: slice) -> None:
+            matrix.T[columns, columns.start :] = self.array.T[columns, columns.start :]
+
+        for_each(take, cut(self.width, _TILE))
         matrix[np.diag_indices(self.width)] += matrix.dtype.type(diagonal)
         potrf, potrs = get_lapack_funcs(("potrf", "potrs"), (matrix,))
         factor, info = potrf(matrix, lower=1, overwrite_a=1, clean=0)
@@ -81,10 +102,6 @@ class SquareGram:
     def to_plain(self) -> dict[str, NDArray]:
         """Return the matrix as arrays."""
         return {"square": self.array}
-
-    def release(self) -> None:
-        """Give back what is only kept to be quick."""
-        self._products = None
 
 
 class PackedGram:
@@ -106,14 +123,17 @@ class PackedGram:
     def add(self, Z: NDArray, sign: float = 1.0) -> None:
         """Add the products of the features of some rows."""
         Z = np.asarray(Z, dtype=np.float32)
-        products = np.empty((self.width, _PANEL), np.float32)
-        for panel, (first, last) in zip(self.panels, self._bounds, strict=True):
-            out = products.reshape(-1)[: panel.size].reshape(panel.shape)
-            np.matmul(Z[:, first:].T, Z[:, first:last], out=out)
+
+        def tile(corner: tuple[int, slice]) -> None:
+            i, rows = corner
+            first, last = self._bounds[i]
+            products = Z[:, first:][:, rows].T @ Z[:, first:last]
             if sign > 0:
-                panel += out
+                self.panels[i][rows] += products
             else:
-                panel -= out
+                self.panels[i][rows] -= products
+
+        for_each(tile, [(i, rows) for i, panel in enumerate(self.panels) for rows in cut(len(panel), _PANEL)])
 
     def add_outer(self, factor: float, vector: NDArray[np.float64]) -> None:
         """Add factor * vector vector'."""
@@ -185,16 +205,11 @@ class PackedGram:
         """Return the matrix as arrays."""
         return {str(i): panel for i, panel in enumerate(self.panels)}
 
-    def release(self) -> None:
-        """Give back what is only kept to be quick: nothing."""
-
 
 def gram_from_plain(plain: dict[str, NDArray], width: int) -> SquareGram | PackedGram:
     """Make a Gram matrix again from its arrays."""
     if "square" in plain:
-        gram = SquareGram.__new__(SquareGram)
-        gram.width, gram.array, gram._products = width, np.asfortranarray(plain["square"]), None
-        return gram
+        return SquareGram.of(plain["square"])
     packed = PackedGram.__new__(PackedGram)
     packed.width, packed.panels = width, [plain[str(i)] for i in range(len(plain))]
     return packed
@@ -213,13 +228,3 @@ def _substitute(
         X[first:last] -= panel[last - first :].T @ X[last:]
         X[first:last] = trsm(1.0, panel[: last - first], X[first:last], lower=1, trans_a=1)
     return X.astype(np.float64)
-
-
-def _add_lower(total: NDArray[np.float64], block: NDArray[np.float32]) -> None:
-    """Add the lower triangle of a block, on all threads."""
-    from craftmaps._loops.triangle import add_lower
-
-    def columns(first: int, last: int) -> None:
-        add_lower(total, block, first, last)
-
-    for_row_blocks(columns, total.shape[0], 256)

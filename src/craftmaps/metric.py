@@ -14,9 +14,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from craftmaps.feature_map import FeatureMap, check_choice
 from craftmaps.kernels import Rows
-from craftmaps.parallel import blas_threads
+from craftmaps.parallel import blas_threads, cut, for_each
 
 _BLOCK_BYTES = 2**24
+_ROWS_AT_A_TIME = 256
 _WIDEST = 2**15
 
 
@@ -31,15 +32,15 @@ class LinearMetric(FeatureMap):
         """Map rows that are known to be good, a block at a time."""
         out = np.empty((X.shape[0], self._n_features_out), X.dtype)
         axes, mean = self.components_.T.astype(X.dtype), self.mean_.astype(X.dtype)
-        start = 0
-        with blas_threads():
-            for rows in _dense_blocks(X):
-                # Centring comes first: afterwards it would cancel digits of large means.
-                Z = np.matmul(rows - mean, axes, out=out[start : start + rows.shape[0]])
-                start += rows.shape[0]
-                if self.normalize:
-                    lengths = np.sqrt(row_norms(Z.astype(np.float64), squared=True)).astype(Z.dtype)
-                    Z /= np.where(lengths > 0, lengths, 1)[:, None]
+
+        def block(rows: slice) -> None:
+            # Centring comes first: afterwards it would cancel digits of large means.
+            Z = np.matmul(_dense(X[rows]) - mean, axes, out=out[rows])
+            if self.normalize:
+                lengths = np.sqrt(row_norms(Z.astype(np.float64), squared=True)).astype(Z.dtype)
+                Z /= np.where(lengths > 0, lengths, 1)[:, None]
+
+        for_each(block, cut(X.shape[0], _ROWS_AT_A_TIME))
         return out
 
     @property
@@ -191,9 +192,12 @@ def with_signs(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
     return vectors * np.where(vectors[np.arange(len(vectors)), largest] < 0, -1.0, 1.0)[:, None]
 
 
+def _dense(X: Any) -> NDArray[np.floating]:
+    """Return rows as an array."""
+    return X.toarray() if issparse(X) else X
+
+
 def _dense_blocks(X: Any) -> Iterator[NDArray[np.floating]]:
     """Yield the rows of X as dense blocks of bounded size."""
-    block = max(1, _BLOCK_BYTES // (8 * X.shape[1]))
-    for start in range(0, X.shape[0], block):
-        rows = X[start : start + block]
-        yield rows.toarray() if issparse(rows) else rows
+    for rows in cut(X.shape[0], max(1, _BLOCK_BYTES // (8 * X.shape[1]))):
+        yield _dense(X[rows])

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from craftmaps.gram import PackedGram, SquareGram, gram_from_plain
-from craftmaps.parallel import blas_threads
+from craftmaps.parallel import blas_threads, cut, for_each
 
 _SHIFTS = (0.0, 0.01, 0.1, 1.0, 10.0, 1000.0)  # in units of the rounding errors of the Gram matrix
-_SUM_ROWS = 256
+_SUM_ROWS, _SUM_COLUMNS = 256, 1024
 
 
 class Solution(NamedTuple):
@@ -101,14 +101,12 @@ class NormalEquations:
         self.weight += sign * float(w.sum())
         self.target_sums += sign * (w @ Y64)
         self.target_squares += sign * (w @ Y64**2)
-        with blas_threads():
-            sums = _weighted_sums(Z, w)
-            self.feature_sums += sign * sums
-            # Targets may be far from zero, and then centred ones keep their digits in float32 products.
-            centre = (w @ Y64) / w.sum() if w.any() else np.zeros(Y64.shape[1])
-            centred = (w[:, None] * (Y64 - centre)).astype(Z.dtype)
-            self.cross += sign * (Z.T @ centred + np.outer(sums, centre))
-            self._gram.add(Z if sample_weight is None else Z * np.sqrt(w)[:, None].astype(Z.dtype), sign)
+        # Targets may be far from zero, and then centred ones keep their digits in float32 products.
+        centre = (w @ Y64) / w.sum() if w.any() else np.zeros(Y64.shape[1])
+        products = _products(Z, np.column_stack([w[:, None] * (Y64 - centre), w]).astype(Z.dtype))
+        self.feature_sums += sign * products[:, -1]
+        self.cross += sign * (products[:, :-1] + np.outer(products[:, -1], centre))
+        self._gram.add(Z if sample_weight is None else Z * np.sqrt(w)[:, None].astype(Z.dtype), sign)
 
     def __add__(self, other: "NormalEquations") -> "NormalEquations":
         if not isinstance(other, NormalEquations):
@@ -182,10 +180,6 @@ class NormalEquations:
         mean, nothing = float(centred.mean()), 16 * self.rounding * float(whole.mean())
         return mean if mean > nothing else 0.0
 
-    def release(self) -> None:
-        """Give back memory that is only kept to add rows quickly."""
-        self._gram.release()
-
     def to_plain(self) -> dict[str, Any]:
         """Return the numbers and arrays that make the statistic again."""
         plain = {name: value for name, value in vars(self).items() if name != "_gram"}
@@ -207,6 +201,8 @@ class RidgePath:
     The first ones are refined against the float64 matrix, which tells whether that is precise
     enough; where it is not, the factor is float64, and `was_quick` says so. What holds for an alpha
     holds for larger ones, so alphas should come in ascending order.
+
+    With `owned` nobody needs the statistic any more, and its memory is used.
     """
 
     def __init__(
@@ -215,10 +211,11 @@ class RidgePath:
         fit_intercept: bool = True,
         targets: NDArray[np.float64] | None = None,
         penalty: NDArray[np.float64] | None = None,
+        owned: bool = False,
     ):
         self._right, self._mean, self._target_mean = statistic.cross, 0 * statistic.feature_sums, 0.0
         self._penalty = penalty
-        self._gram = statistic._gram.copy()
+        self._gram = statistic._gram if owned else statistic._gram.copy()
         self._rounding = statistic.rounding * (float(self._gram.diagonal().sum()) or 1.0)
         if fit_intercept and statistic.weight > 0:
             self._mean = statistic.feature_sums / statistic.weight
@@ -280,9 +277,13 @@ class RidgePath:
         return True
 
 
-def _weighted_sums(Z: NDArray, w: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the weighted sums of columns: few rows at a time in the precision of Z, added up in float64."""
-    sums, weights = np.zeros(Z.shape[1]), w.astype(Z.dtype)
-    for start in range(0, Z.shape[0], _SUM_ROWS):
-        sums += weights[start : start + _SUM_ROWS] @ Z[start : start + _SUM_ROWS]
-    return sums
+def _products(Z: NDArray, C: NDArray) -> NDArray[np.float64]:
+    """Return Z' C: few rows at a time in the precision of Z, added up in float64."""
+    total = np.zeros((Z.shape[1], C.shape[1]))
+
+    def panel(columns: slice) -> None:
+        for rows in cut(Z.shape[0], _SUM_ROWS):
+            total[columns] += Z[rows, columns].T @ C[rows]
+
+    for_each(panel, cut(Z.shape[1], _SUM_COLUMNS))
+    return total

@@ -22,6 +22,7 @@ from craftmaps.kernels import Rows
 from craftmaps.lift import Lift
 from craftmaps.memory import available_memory
 from craftmaps.normal_equations import NormalEquations
+from craftmaps.parallel import multiply
 from craftmaps.parts import lift_from_plain, lift_to_plain
 from craftmaps.progress import Progress
 from craftmaps.randomness import child_seed, seed_of
@@ -159,7 +160,6 @@ class OnePassLearner(SettledLearner):
         self._check_targets()
         self._end_waiting()
         alphas = self._checked_alphas()
-        self._statistic.release()
         self._room = None
         if self.cv is None:
             self._alpha_choice = None
@@ -351,7 +351,7 @@ class OnePassLearner(SettledLearner):
         rows, room = self._rows_per_block(X), None
         for start in range(0, X.shape[0], rows):
             room = Z = self._lift(X[start : start + rows], room)  # type: ignore[misc]
-            outputs[start : start + rows] = Z @ coef + intercept
+            outputs[start : start + rows] = multiply(Z, coef) + intercept
         return outputs
 
     def __sklearn_tags__(self):

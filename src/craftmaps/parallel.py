@@ -1,23 +1,29 @@
-"""Threads: the one place where rows are shared out.
+"""Threads: the one place where work is shared out.
 
 The loops are serial and release the interpreter lock; blocks of rows go to a pool of threads.
-BLAS has threads of its own, which follow the same number.
+BLAS has threads of its own, which follow the same number. But after every product they spin for some
+25 ms and take the cores from our loops, so products that take turns with loops are cut up here
+and go to the same pool, with BLAS held to one thread.
 """
 
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
 from numbers import Integral
+from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
 _VARIABLE = "CRAFTMAPS_NUM_THREADS"
 _requested: ContextVar[int | None] = ContextVar("craftmaps_threads", default=None)
 _worker = threading.local()
+_PRODUCT_ROWS = 256
 
 
 @contextmanager
@@ -63,22 +69,72 @@ def for_row_blocks(task: Callable[[int, int], None], n_rows: int, block_rows: in
     A short input is cut finer than `block_rows` so that every thread gets some, but in multiples
     of 16 rows, the lanes of a tile.
     """
-    n = n_threads()
-    share = -(-n_rows // (16 * n)) * 16
+    share = -(-n_rows // (16 * n_threads())) * 16
     block_rows = max(16, min(block_rows, share))
-    bounds = [(start, min(start + block_rows, n_rows)) for start in range(0, n_rows, block_rows)]
-    if n == 1 or len(bounds) == 1:
-        for start, stop in bounds:
-            task(start, stop)
+    _share_out(task, [(start, min(start + block_rows, n_rows)) for start in range(0, n_rows, block_rows)])
+
+
+def for_each(task: Callable[[Any], None], items: Iterable[Any]) -> None:
+    """Call task(item), which may use BLAS, for every item, on as many threads as there are."""
+    with _serial_blas:
+        _share_out(task, [(item,) for item in items])
+
+
+def multiply(A: NDArray, B: NDArray, out: NDArray | None = None) -> NDArray:
+    """Return A @ B, a block of rows at a time, whose bounds do not depend on the number of threads."""
+    out = np.empty((A.shape[0], B.shape[1]), np.result_type(A, B)) if out is None else out
+
+    def block(rows: slice) -> None:
+        np.matmul(A[rows], B, out=out[rows])
+
+    for_each(block, cut(A.shape[0], _PRODUCT_ROWS))
+    return out
+
+
+def cut(length: int, size: int) -> list[slice]:
+    """Cut a length into parts of a size, the last one perhaps smaller."""
+    return [slice(first, min(first + size, length)) for first in range(0, length, size)]
+
+
+def _share_out(task: Callable[..., None], calls: list[tuple]) -> None:
+    """Make the calls on as many threads as there are, and wait for all of them."""
+    n = n_threads()
+    if n == 1 or len(calls) == 1:
+        for arguments in calls:
+            task(*arguments)
         return
-    for future in [_pool(n, os.getpid()).submit(_as_worker, task, *block) for block in bounds]:
+    for future in [_pool(n, os.getpid()).submit(_as_worker, task, *arguments) for arguments in calls]:
         future.result()
 
 
-def _as_worker(task: Callable[[int, int], None], start: int, stop: int) -> None:
+def _as_worker(task: Callable[..., None], *arguments: Any) -> None:
     """Run a task so that nothing inside it asks for threads again."""
     _worker.busy = True
-    task(start, stop)
+    task(*arguments)
+
+
+class _SerialBlas:
+    """Holds BLAS to one thread, which is for the whole process, as long as any thread is inside."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._n_inside = 0
+        self._limit: Any = None
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if not self._n_inside:
+                self._limit = _controller().limit(limits=1, user_api="blas")
+            self._n_inside += 1
+
+    def __exit__(self, *_: Any) -> None:
+        with self._lock:
+            self._n_inside -= 1
+            if not self._n_inside:
+                self._limit.restore_original_limits()
+
+
+_serial_blas = _SerialBlas()
 
 
 @cache

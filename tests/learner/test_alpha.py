@@ -46,7 +46,7 @@ def honest(model, X, y, targets, wrong, weight, n_folds):
     return means / sum(w[fold].sum() for fold in folds)
 
 
-@pytest.mark.parametrize("holdout_rows", [60, 10_000], ids=["some rows", "all rows"])
+@pytest.mark.parametrize("holdout_rows", [90, 10_000], ids=["some rows", "all rows"])
 @pytest.mark.parametrize("weighted", [False, True], ids=["", "weighted"])
 @pytest.mark.parametrize("code", ["one-vs-rest", "random"])
 @pytest.mark.parametrize("fit_intercept", [True, False], ids=["intercept", ""])
