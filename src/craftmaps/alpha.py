@@ -14,7 +14,7 @@ from craftmaps.normal_equations import NormalEquations, RidgePath
 
 DEFAULT_ALPHAS = tuple(10.0 ** np.arange(-8, 2))
 _FEWEST_ROWS = 500  # for a standard error to be worth something
-_TIE = 1e-3
+_TIE = 1e-2
 
 
 class AlphaChoice(NamedTuple):
@@ -48,11 +48,11 @@ def choose_alpha(
 ) -> AlphaChoice:
     """Score alphas on every fold and return the best one.
 
-    An alpha that on the folds so far is worse than another by more than five standard errors
-    of the difference is not tried on the folds that are left: it has next to no chance to win. Nor
-    is one whose outputs are, to a thousandth of their spread, those of a larger one: that is a tie.
-    The mean error of an alpha that left the race is that of the best one, plus the difference
-    on the folds on which both were tried.
+    An alpha that on the folds so far is worse than another by more than three standard errors
+    of the difference is not tried on the folds that are left: it has next to no chance to win. Its
+    mean error is that of the best one, plus the difference on the folds on which both were tried.
+    Where the outputs for some alpha are, to a hundredth of their spread, those for the
+    smallest, this and all in between are a tie, and that alpha stands for all of them.
 
     Parameters
     ----------
@@ -63,61 +63,90 @@ def choose_alpha(
     alphas : sequence of float
         In units of `statistic.scale()`. Of equally good ones the largest is taken.
     """
-    alphas = sorted(alphas)
-    errors = np.full((len(alphas), len(folds)), np.nan)
-    live, quick = np.arange(len(alphas)), np.ones(len(alphas), bool)
-    row_errors: list[list[NDArray]] = [[] for _ in alphas]
-    outputs: list[list[NDArray]] = [[] for _ in alphas]
-    weights = np.concatenate([weight for _, _, weight in folds])
+    race = _Race(sorted(alphas), folds, error)
+    rest = None
     for i, (X, y, weight) in enumerate(folds):
         Z = features(X)
-        rest = statistic.without(Z, targets(y), weight)
+        rest = statistic.without(Z, targets(y), weight, into=rest)
         unit = rest.scale(fit_intercept) or 1.0
         path = RidgePath(rest, fit_intercept, owned=True)
-        for j in live:
-            solution = path.solve(alphas[j] * unit, quick=bool(quick[j]))
-            quick[j] = path.was_quick  # where it was not precise enough, it will not be in other folds
-            outputs[j].append(Z @ solution.coef.T.astype(Z.dtype) + solution.intercept)
-            row_errors[j].append(error(outputs[j][-1], y))
-            errors[j, i] = np.average(row_errors[j][-1], weights=weight)
-        if sum(map(len, row_errors[live[0]])) >= _FEWEST_ROWS:
-            live = _in_the_race(live, [np.concatenate(row_errors[j]) for j in live], weights)
-            live = _without_ties(live, [outputs[j][-1] for j in live])
-    fold_weights = np.array([weight.sum() for _, _, weight in folds])
-    finished = errors[live] @ fold_weights / fold_weights.sum()
-    best = live[len(live) - 1 - int(np.argmin(finished[::-1]))]
-    means = finished.min() + np.array([_mean_difference(row, errors[best], fold_weights) for row in errors])
-    results = {
-        "alpha": np.array(alphas),
-        "mean_error": means,
-        "std_error": np.nanstd(errors, axis=1),
-        "fold_errors": errors,
-        "n_rows": weights.size,
-    }
-    labels = np.concatenate([y for _, y, _ in folds])
-    return AlphaChoice(alphas[best], results, np.concatenate(outputs[best]).astype(np.float64), labels, weights)
+
+        def outputs(alpha: float, path=path, unit=unit, Z=Z) -> NDArray:
+            solution = path.solve(alpha * unit, quick=True)
+            return Z @ solution.coef.T.astype(Z.dtype) + solution.intercept
+
+        race.run(i, outputs)
+    return race.result()
 
 
-def _in_the_race(
-    live: NDArray[np.int64], row_errors: list[NDArray[np.float64]], weights: NDArray[np.float64]
-) -> NDArray[np.int64]:
-    """Return the alphas that the rows scored so far do not rule out."""
-    weights = weights[: row_errors[0].size] / weights[: row_errors[0].size].sum()
-    means = np.array([weights @ errors for errors in row_errors])
-    best = row_errors[int(means.argmin())]
-    # Weighted standard error of the mean of paired differences.
-    spreads = np.array([np.sqrt(weights**2 @ (e - best - weights @ (e - best)) ** 2) for e in row_errors])
-    return live[means - means.min() <= 5 * spreads]
+class _Race:
+    """Alphas, in ascending order, and how they do on one fold after another."""
+
+    def __init__(self, alphas: list[float], folds: Sequence[Fold], error: Callable):
+        self.alphas, self.error = alphas, error
+        self.labels, self.weights = [y for _, y, _ in folds], [weight for _, _, weight in folds]
+        self.errors = np.full((len(alphas), len(folds)), np.nan)
+        self.live = np.arange(len(alphas))
+        self.lowest = 0  # what lies below is a tie with it
+        self._outputs: list[list[NDArray]] = [[] for _ in alphas]
+        self._row_errors: list[list[NDArray]] = [[] for _ in alphas]
+
+    def run(self, fold: int, outputs: Callable[[float], NDArray]) -> None:
+        """Try the alphas that are left on a fold; drop ties and those that are beaten."""
+        is_telling = sum(map(len, self.labels[: fold + 1])) >= _FEWEST_ROWS
+        smallest, *others = self.live
+        self._score(fold, smallest, outputs)
+        # From the middle down to where alphas no longer matter, and then up.
+        for j in others[len(others) // 2 :: -1] if others else ():
+            self._score(fold, j, outputs)
+            if is_telling and _is_tie(self._outputs[smallest][-1], self._outputs[j][-1]):
+                self.lowest, self.live = j, self.live[self.live >= j]
+                break
+        for j in others[len(others) // 2 + 1 :]:
+            self._score(fold, j, outputs)
+        if is_telling:
+            self._drop_the_beaten(np.concatenate(self.weights[: fold + 1]))
+
+    def result(self) -> AlphaChoice:
+        """Return the best alpha and how it came about."""
+        errors, live = self.errors, self.live
+        fold_weights = np.array([weight.sum() for weight in self.weights])
+        finished = errors[live] @ fold_weights / fold_weights.sum()
+        best = live[len(live) - 1 - int(np.argmin(finished[::-1]))]
+        errors[: self.lowest] = errors[self.lowest]
+        means = [finished.min() + _mean_difference(row, errors[best], fold_weights) for row in errors]
+        results = {
+            "alpha": np.array(self.alphas),
+            "mean_error": np.array(means),
+            "std_error": np.nanstd(errors, axis=1),
+            "fold_errors": errors,
+            "n_rows": sum(map(len, self.labels)),
+        }
+        outputs = np.concatenate(self._outputs[best]).astype(np.float64)
+        return AlphaChoice(
+            self.alphas[best], results, outputs, np.concatenate(self.labels), np.concatenate(self.weights)
+        )
+
+    def _score(self, fold: int, j: Any, outputs: Callable[[float], NDArray]) -> None:
+        """Score an alpha on a fold."""
+        self._outputs[j].append(outputs(self.alphas[j]))
+        self._row_errors[j].append(self.error(self._outputs[j][-1], self.labels[fold]))
+        self.errors[j, fold] = np.average(self._row_errors[j][-1], weights=self.weights[fold])
+
+    def _drop_the_beaten(self, weights: NDArray[np.float64]) -> None:
+        """Keep the alphas that the rows scored so far do not rule out."""
+        row_errors = [np.concatenate(self._row_errors[j]) for j in self.live]
+        weights = weights / weights.sum()
+        means = np.array([weights @ errors for errors in row_errors])
+        best = row_errors[int(means.argmin())]
+        # Weighted standard error of the mean of paired differences.
+        spreads = np.array([np.sqrt(weights**2 @ (e - best - weights @ (e - best)) ** 2) for e in row_errors])
+        self.live = self.live[means - means.min() <= 3 * spreads]
 
 
-def _without_ties(live: NDArray[np.int64], outputs: list[NDArray[np.floating]]) -> NDArray[np.int64]:
-    """Return the alphas, in ascending order, without those whose outputs are those of a larger one that stays."""
-    staying = [len(live) - 1]
-    for j in range(len(live) - 2, -1, -1):
-        larger = outputs[staying[-1]]
-        if not np.linalg.norm(outputs[j] - larger) <= _TIE * np.linalg.norm(larger - larger.mean(axis=0)):
-            staying.append(j)
-    return live[staying[::-1]]
+def _is_tie(smallest: NDArray[np.floating], larger: NDArray[np.floating]) -> bool:
+    """Tell whether two alphas have the same outputs."""
+    return bool(np.linalg.norm(smallest - larger) <= _TIE * np.linalg.norm(larger - larger.mean(axis=0)))
 
 
 def _mean_difference(errors: NDArray, others: NDArray, weights: NDArray) -> float:

@@ -65,9 +65,11 @@ class SquareGram:
         """Return a copy of the diagonal."""
         return self.array.diagonal().copy()
 
-    def copy(self) -> "SquareGram":
-        """Return a copy."""
-        return SquareGram.of(self.array.copy(order="F"))
+    def copy(self, into: "SquareGram | None" = None) -> "SquareGram":
+        """Return a copy, perhaps in the memory of another matrix of the same width: fresh memory is slow."""
+        into = SquareGram.of(np.empty_like(self.array, order="F")) if into is None else into
+        np.copyto(into.array, self.array)
+        return into
 
     def __iadd__(self, other: "SquareGram") -> Self:
         self.array += other.array
@@ -152,11 +154,14 @@ class PackedGram:
         """Return a copy of the diagonal."""
         return np.concatenate([panel.diagonal() for panel in self.panels]).astype(np.float64)
 
-    def copy(self) -> "PackedGram":
-        """Return a copy."""
-        other = PackedGram.__new__(PackedGram)
-        other.width, other.panels = self.width, [panel.copy() for panel in self.panels]
-        return other
+    def copy(self, into: "PackedGram | None" = None) -> "PackedGram":
+        """Return a copy, perhaps in the memory of another matrix of the same width."""
+        if into is None:
+            into = PackedGram.__new__(PackedGram)
+            into.width, into.panels = self.width, [np.empty_like(panel) for panel in self.panels]
+        for mine, theirs in zip(self.panels, into.panels, strict=True):
+            np.copyto(theirs, mine)
+        return into
 
     def __iadd__(self, other: "PackedGram") -> Self:
         for mine, theirs in zip(self.panels, other.panels, strict=True):

@@ -13,6 +13,7 @@ from craftmaps.gram import PackedGram, SquareGram, gram_from_plain
 from craftmaps.parallel import blas_threads, cut, for_each
 
 _SHIFTS = (0.0, 0.01, 0.1, 1.0, 10.0, 1000.0)  # in units of the rounding errors of the Gram matrix
+_MOST_REFINEMENTS, _REFINED = 6, 1e-9
 _SUM_ROWS, _SUM_COLUMNS = 256, 1024
 
 
@@ -125,16 +126,24 @@ class NormalEquations:
         total.rounding = max(self.rounding, other.rounding)
         return total
 
-    def copy(self) -> "NormalEquations":
-        """Return a copy."""
-        other = NormalEquations.__new__(NormalEquations)
+    def copy(self, into: "NormalEquations | None" = None) -> "NormalEquations":
+        """Return a copy, perhaps in the memory of another statistic of the same size."""
+        gram = self._gram.copy(None if into is None else into._gram)  # type: ignore[arg-type]
+        other = NormalEquations.__new__(NormalEquations) if into is None else into
         for name, value in vars(self).items():
-            setattr(other, name, value.copy() if hasattr(value, "copy") else value)
+            setattr(other, name, value.copy() if isinstance(value, np.ndarray) else value)
+        other._gram = gram
         return other
 
-    def without(self, Z: NDArray, Y: NDArray, sample_weight: ArrayLike | None = None) -> "NormalEquations":
-        """Return the statistic without some of its rows."""
-        rest = self.copy()
+    def without(
+        self,
+        Z: NDArray,
+        Y: NDArray,
+        sample_weight: ArrayLike | None = None,
+        into: "NormalEquations | None" = None,
+    ) -> "NormalEquations":
+        """Return the statistic without some of its rows, perhaps in the memory of another one."""
+        rest = self.copy(into)
         rest.add(Z, Y, sample_weight, sign=-1.0)
         return rest
 
@@ -197,10 +206,10 @@ class NormalEquations:
 class RidgePath:
     """Ridge solutions of one statistic for one alpha after another.
 
-    A quick solution has a float32 factor where the statistic is of float32 features: twice as fast.
-    The first ones are refined against the float64 matrix, which tells whether that is precise
-    enough; where it is not, the factor is float64, and `was_quick` says so. What holds for an alpha
-    holds for larger ones, so alphas should come in ascending order.
+    Where the statistic is of float32 features, factors are float32, which is twice as fast, and solutions are
+    refined against the float64 matrix until they are as good as those of a float64 factor; where
+    that does not converge, the factor is float64. A quick solution, good to a thousandth, is refined
+    once, and not at all for alphas larger than one for which that was enough.
 
     With `owned` nobody needs the statistic any more, and its memory is used.
     """
@@ -228,8 +237,7 @@ class RidgePath:
             raise ValueError("Features and targets must be finite to be solved for.")
         self._packed = statistic.packed
         self._is_single = statistic.rounding >= np.finfo(np.float32).eps
-        self._trusts_single = False
-        self.was_quick = False
+        self._trusted_from = np.inf  # from this diagonal on quick solutions need no refinement
 
     def solve(self, alpha: float, quick: bool = False) -> Solution:
         """Return the ridge solution for alpha."""
@@ -250,31 +258,33 @@ class RidgePath:
 
     def _solved(self, gram: SquareGram | PackedGram, diagonal: float, quick: bool) -> NDArray[np.float64] | None:
         """Return coefficients, or None if the matrix is not positive definite."""
-        self.was_quick = False
-        if self._packed or (quick and self._is_single):
+        if self._packed or self._is_single:
             solver = gram.factored(diagonal, np.float32)
             if solver is not None:
                 X = solver(self._right)
-                if self._trusts_single or self._refine(gram, diagonal, solver, X):
-                    self.was_quick = True
+                if (quick and diagonal >= self._trusted_from) or self._refine(gram, diagonal, solver, X, quick):
                     return X
         if self._packed:
             return None
         solver = gram.factored(diagonal)
         return None if solver is None else solver(self._right)
 
-    def _refine(self, gram: Any, diagonal: float, solver: Any, X: NDArray[np.float64]) -> bool:
-        """Refine a solution in place against the float64 residual; tell whether that converges."""
-        last = np.inf
-        for _ in range(5 if self._packed else 1):
+    def _refine(self, gram: Any, diagonal: float, solver: Any, X: NDArray[np.float64], quick: bool) -> bool:
+        """Refine a solution in place against the float64 residual; tell whether that is good enough."""
+        last = 0.2
+        for _ in range(_MOST_REFINEMENTS):
             step = solver(self._right - gram.times(X) - diagonal * X)
             size = float(np.linalg.norm(step)) / (float(np.linalg.norm(X)) or 1.0)
-            if not size < min(0.5 * last, 0.1):
-                return last < 0.1
+            if not size < 0.5 * last:
+                break
             X += step
             last = size
-        self._trusts_single = not self._packed and last < 1e-3
-        return True
+            if quick and size < 1e-3:
+                self._trusted_from = min(self._trusted_from, diagonal)
+                return True
+            if size < _REFINED:
+                return True
+        return self._packed and last < 0.1  # a packed matrix has no better factor
 
 
 def _products(Z: NDArray, C: NDArray) -> NDArray[np.float64]:

@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from craftmaps.parallel import for_row_blocks
 from craftmaps.randomness import child_seed
 from craftmaps.tiles import csr_block, frozen
 
-_BLOCK_ROWS = 4096
+_BLOCK_ROWS = 256
 _WIDEST_DENSE = 2**16
 
 
@@ -26,8 +27,8 @@ def row_hashes(X: Any, seed: int) -> NDArray[np.uint64]:
     if issparse(X) and not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
-    for start in range(0, X.shape[0], _BLOCK_ROWS):
-        stop = min(start + _BLOCK_ROWS, X.shape[0])
+
+    def block(start: int, stop: int) -> None:
         if issparse(X):
             data, indices, indptr = csr_block(X, start, stop)
             bits = frozen(data.astype(np.float64).view(np.uint64))
@@ -35,6 +36,8 @@ def row_hashes(X: Any, seed: int) -> NDArray[np.uint64]:
         else:
             bits = np.ascontiguousarray(X[start:stop], dtype=np.float64).view(np.uint64)
             row_hash.hash_dense(frozen(bits), key, hashes[start:stop])
+
+    for_row_blocks(block, X.shape[0], _BLOCK_ROWS)
     return hashes
 
 
