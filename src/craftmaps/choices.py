@@ -71,7 +71,7 @@ def choose(X: Any, y: NDArray, kernel: Any, metric: Any, normalize: Any, task: T
     X, y = X[rows], y[rows]
     if len(candidates) > 1:
         small = _Trial(X[:_FIRST_ROWS], y[:_FIRST_ROWS], _FIRST_WIDTH, task)
-        first = {treatment: small.error(treatment, first_kernel) for treatment in candidates}
+        first = {treatment: small.score(treatment, first_kernel).error for treatment in candidates}
         candidates = sorted(candidates, key=first.__getitem__)
         if is_auto(metric) and _has_axes(X):
             candidates = [*candidates[:_FINALISTS], *_gradients(first, lengths)]
@@ -84,6 +84,25 @@ def choose(X: Any, y: NDArray, kernel: Any, metric: Any, normalize: Any, task: T
     if is_auto(metric):
         final.try_axes()
     return Choices(final.treatment, final.kernel, final.errors)
+
+
+class Score(NamedTuple):
+    """Errors of rows that were held out, and the mean squared distance of outputs from their targets."""
+
+    errors: NDArray
+    squares: float
+
+    @property
+    def error(self) -> float:
+        """The mean error."""
+        return float(np.mean(self.errors))
+
+    def is_better_than(self, other: "Score") -> bool:
+        """Compare errors, and squares where chance may have made the difference: few errors tell little."""
+        difference = self.errors.astype(np.float64) - other.errors
+        if abs(difference.mean()) > difference.std() / np.sqrt(difference.size):
+            return self.error < other.error
+        return self.squares < other.squares
 
 
 class _Trial:
@@ -113,9 +132,9 @@ class _Trial:
             self._shaped = (treatment, [lift.shape_rows(self.X) for lift in lifts])
         return self._shaped[1]
 
-    def error(self, treatment: Treatment, kernel: DotProductKernel) -> float:
-        """Return the mean held-out error at the best of a few alphas."""
-        errors = np.zeros(len(_ALPHAS))
+    def score(self, treatment: Treatment, kernel: DotProductKernel) -> "Score":
+        """Return the held-out errors at the best of a few alphas."""
+        scores: list[list[Score]] = [[] for _ in _ALPHAS]
         for rows, (train, test) in zip(self.shaped(treatment), self.splits, strict=True):
             feature_map = self.task.make_map(kernel, self.width)
             Z = rows if feature_map is None else feature_map.fit(rows[train]).transform(rows)
@@ -124,8 +143,13 @@ class _Trial:
             for i, alpha in enumerate(_ALPHAS):
                 solution = statistic.solve(alpha * (statistic.scale() or 1.0))
                 outputs = Z[test] @ solution.coef.T.astype(Z.dtype) + solution.intercept
-                errors[i] += np.mean(self.task.errors(outputs, self.y[test])) / 2
-        return float(errors.min())
+                squares = ((outputs - self.targets[test]) ** 2).mean()
+                scores[i].append(Score(self.task.errors(outputs, self.y[test]), float(squares)))
+        both = [
+            Score(np.concatenate([s.errors for s in pair]), float(np.mean([s.squares for s in pair])))
+            for pair in scores
+        ]
+        return min(both, key=lambda score: score.error)
 
 
 class _Final:
@@ -134,15 +158,15 @@ class _Final:
     def __init__(self, trial: _Trial, treatment: Treatment, kernel: DotProductKernel):
         self.trial, self.treatment, self.kernel = trial, treatment, kernel
         self.errors: dict[str, float] = {}
-        self.lowest = np.inf
+        self.best: Score | None = None
 
     def try_out(self, treatment: Treatment, kernel: DotProductKernel) -> bool:
         """Score a pair; tell whether it is the best so far."""
-        error = self.trial.error(treatment, kernel)
-        self.errors[f"{treatment}, {_described(kernel)}"] = error
-        better = error < self.lowest
+        score = self.trial.score(treatment, kernel)
+        self.errors[f"{treatment}, {_described(kernel)}"] = score.error
+        better = self.best is None or score.is_better_than(self.best)
         if better:
-            self.treatment, self.kernel, self.lowest = treatment, kernel, error
+            self.treatment, self.kernel, self.best = treatment, kernel, score
         return better
 
     def try_degrees(self) -> None:
