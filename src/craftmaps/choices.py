@@ -100,7 +100,7 @@ class Score(NamedTuple):
     def is_better_than(self, other: "Score") -> bool:
         """Compare errors, and squares where chance may have made the difference: few errors tell little."""
         difference = self.errors.astype(np.float64) - other.errors
-        if abs(difference.mean()) > difference.std() / np.sqrt(difference.size):
+        if abs(difference.sum()) > 1.001 * np.linalg.norm(difference):  # one standard error
             return self.error < other.error
         return self.squares < other.squares
 

@@ -9,7 +9,7 @@ and go to the same pool, with BLAS held to one thread.
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
@@ -103,7 +103,9 @@ def _share_out(task: Callable[..., None], calls: list[tuple]) -> None:
         for arguments in calls:
             task(*arguments)
         return
-    for future in [_pool(n, os.getpid()).submit(_as_worker, task, *arguments) for arguments in calls]:
+    futures = [_pool(n, os.getpid()).submit(_as_worker, task, *arguments) for arguments in calls]
+    wait(futures)  # for all of them, even if one fails
+    for future in futures:
         future.result()
 
 

@@ -1,5 +1,7 @@
 """A row becomes the same bits in whatever block, lane and thread it is mapped."""
 
+import threading
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
@@ -102,3 +104,46 @@ def test_blas_follows_the_number(monkeypatch):
     monkeypatch.setenv("CRAFTMAPS_NUM_THREADS", "1")
     with parallel.blas_threads():
         assert blas() == {1}
+
+
+def test_tasks_share_blas_with_one_thread_which_is_given_back():
+    def blas():
+        return {info["num_threads"] for info in ThreadpoolController().info() if info["user_api"] == "blas"}
+
+    before, inside = blas(), []
+    waiting = threading.Barrier(2, timeout=60)
+
+    def user():
+        parallel.for_each(lambda _: (waiting.wait(), inside.append(blas())), [0])
+
+    users = [threading.Thread(target=user) for _ in range(2)]
+    for thread in users:
+        thread.start()
+    for thread in users:
+        thread.join()
+    if not before:
+        pytest.skip("no BLAS whose threads can be set")
+    assert inside == [{1}, {1}]
+    assert blas() == before
+
+
+def test_an_error_in_a_task_gives_blas_back():
+    before = ThreadpoolController().info()
+    with pytest.raises(ZeroDivisionError):
+        parallel.for_each(lambda i: 1 / i, [1, 0, 2])
+    assert ThreadpoolController().info() == before
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("packed", [False, True])
+def test_statistics_do_not_depend_on_the_number_of_threads(dtype, packed):
+    rng = np.random.default_rng(0)
+    Z, Y = rng.normal(size=(300, 1100)).astype(dtype), rng.normal(size=(300, 3))
+    statistics = []
+    for n in (1, 2, 3):
+        with craftmaps.threads(n):
+            statistics.append(craftmaps.NormalEquations.of(Z, Y, packed=packed))
+    for other in statistics[1:]:
+        np.testing.assert_array_equal(np.tril(other.gram), np.tril(statistics[0].gram))
+        np.testing.assert_array_equal(other.cross, statistics[0].cross)
+        np.testing.assert_array_equal(other.feature_sums, statistics[0].feature_sums)

@@ -15,6 +15,7 @@ from craftmaps import (
     RandomMaclaurin,
     TensorSketch,
 )
+from craftmaps.choices import Score
 from craftmaps.treatments import Treatment
 from tests.learner.examples import AUTO, classifier, labelled_rows
 
@@ -168,3 +169,14 @@ def test_rows_of_unlike_lengths_are_no_trouble(case, dtype):
 def test_rows_too_long_for_their_precision_are_refused(dtype, factor):
     with pytest.raises(ValueError, match="X must have rows whose squared lengths add up to a number"):
         CraftClassifier(**AUTO).fit((factor * ROWS).astype(dtype), Y)
+
+
+def test_errors_decide_between_choices_and_squares_where_they_cannot():
+    few, many = np.zeros(1000), np.zeros(1000)
+    many[:40] = 1
+    assert Score(few, 2.0).is_better_than(Score(many, 1.0))
+    assert not Score(many, 1.0).is_better_than(Score(few, 2.0))
+    one = few.copy()
+    one[500] = 1  # one error more may be chance
+    assert Score(one, 1.0).is_better_than(Score(few, 2.0))
+    assert not Score(one, 1.0).is_better_than(Score(few, 1.0))
