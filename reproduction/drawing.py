@@ -126,9 +126,11 @@ def _curves(axis: Axes, pairs: list[Pair], along: str, value: str) -> None:
         places = sorted(place for name, place in groups if name == method)
         if places:
             columns = [list(groups[method, place].values()) for place in places]
-            spread = [np.std(column, ddof=1) if len(column) > 1 else 0.0 for column in columns]
-            means = [np.mean(column) for column in columns]
-            axis.errorbar(places, means, spread, label=method, capsize=2, marker=".", **STYLES[method])
+            means = np.array([np.mean(column) for column in columns])
+            above = np.array([np.std(column, ddof=1) if len(column) > 1 else 0.0 for column in columns])
+            # By the same factor downwards: on a logarithmic axis a mean less its deviation may be nowhere.
+            below = means - means / (1 + above / means)
+            axis.errorbar(places, means, (below, above), label=method, capsize=2, marker=".", **STYLES[method])
 
 
 def _label(axis: Axes, title: str, x: str, y: str) -> None:
@@ -140,11 +142,12 @@ def _label(axis: Axes, title: str, x: str, y: str) -> None:
         if direction.get_scale() == "log" and not (direction is axis.xaxis and x == "E"):
             direction.set_major_formatter(LogFormatter())
             direction.set_minor_formatter(LogFormatter(minor_thresholds=(1.2, 0.5)))
-    if axis.get_legend_handles_labels()[0]:
-        axis.legend(frameon=False, fontsize=8)
 
 
 def _save(figure: Figure, path: Path) -> None:
     """Write a picture that is the same, byte for byte, for the same results."""
+    shown = {label: line for axis in figure.axes for line, label in zip(*axis.get_legend_handles_labels(), strict=True)}
+    if shown:
+        figure.legend(shown.values(), shown.keys(), loc="outside lower center", ncols=3, frameon=False, fontsize=8)
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=110, metadata={"Software": None})
