@@ -99,10 +99,17 @@ class Score(NamedTuple):
 
     def is_better_than(self, other: "Score") -> bool:
         """Compare errors, and squares where chance may have made the difference: few errors tell little."""
+        z = self._difference_to(other)
+        return z < 0 if abs(z) > 1.001 else self.squares < other.squares
+
+    def is_clearly_better_than(self, other: "Score") -> bool:
+        """Tell whether errors are lower beyond chance."""
+        return self._difference_to(other) < -2
+
+    def _difference_to(self, other: "Score") -> float:
+        """Return the difference of errors in standard errors."""
         difference = self.errors.astype(np.float64) - other.errors
-        if abs(difference.sum()) > 1.001 * np.linalg.norm(difference):  # one standard error
-            return self.error < other.error
-        return self.squares < other.squares
+        return float(difference.sum() / (np.linalg.norm(difference) or 1.0))
 
 
 class _Trial:
@@ -159,21 +166,26 @@ class _Final:
         self.trial, self.treatment, self.kernel = trial, treatment, kernel
         self.errors: dict[str, float] = {}
         self.best: Score | None = None
+        # A small width likes few axes and low degrees; a greater one may not.
+        self.is_narrow = trial.width < trial.task.n_components
 
-    def try_out(self, treatment: Treatment, kernel: DotProductKernel) -> bool:
-        """Score a pair; tell whether it is the best so far."""
+    def try_out(self, treatment: Treatment, kernel: DotProductKernel, clearly: bool = False) -> bool:
+        """Score a pair; tell whether it is the best so far, perhaps beyond chance."""
         score = self.trial.score(treatment, kernel)
         self.errors[f"{treatment}, {_described(kernel)}"] = score.error
-        better = self.best is None or score.is_better_than(self.best)
+        if self.best is None:
+            better = True
+        else:
+            better = score.is_clearly_better_than(self.best) if clearly else score.is_better_than(self.best)
         if better:
             self.treatment, self.kernel, self.best = treatment, kernel, score
         return better
 
     def try_degrees(self) -> None:
         """Try kernels of other degrees: errors fall with the degree and then rise."""
-        higher = self.try_out(self.treatment, Polynomial(_HIGHER_DEGREES[0]))
+        higher = self.try_out(self.treatment, Polynomial(_HIGHER_DEGREES[0]), self.is_narrow)
         for degree in _HIGHER_DEGREES[1:] if higher else (_LOWER_DEGREE,):
-            if not self.try_out(self.treatment, Polynomial(degree)):
+            if not self.try_out(self.treatment, Polynomial(degree), self.is_narrow):
                 break
 
     def try_axes(self) -> None:
@@ -184,12 +196,12 @@ class _Final:
         if n_axes == 1:
             return
         half = 1 << ((n_axes - 1).bit_length() - 1)
-        if half >= _FEWEST_AXES and self.try_out(self.treatment._replace(n_axes=half), self.kernel):
+        if half >= _FEWEST_AXES and self.try_out(self.treatment._replace(n_axes=half), self.kernel, self.is_narrow):
             while (half := half // 2) >= _FEWEST_AXES:
-                if not self.try_out(self.treatment._replace(n_axes=half), self.kernel):
+                if not self.try_out(self.treatment._replace(n_axes=half), self.kernel, self.is_narrow):
                     break
         elif 2 * half < self.trial.X.shape[1]:
-            self.try_out(self.treatment._replace(n_axes=4 * half), self.kernel)
+            self.try_out(self.treatment._replace(n_axes=4 * half), self.kernel, self.is_narrow)
 
 
 def _metrics(X: Any, metric: Any) -> Names:

@@ -180,3 +180,7 @@ def test_errors_decide_between_choices_and_squares_where_they_cannot():
     one[500] = 1  # one error more may be chance
     assert Score(one, 1.0).is_better_than(Score(few, 2.0))
     assert not Score(one, 1.0).is_better_than(Score(few, 1.0))
+    assert Score(few, 2.0).is_clearly_better_than(Score(many, 1.0))
+    assert not Score(few, 1.0).is_clearly_better_than(Score(one, 2.0))
+    assert not Score(many, 1.0).is_clearly_better_than(Score(few, 2.0))
+    assert not Score(few, 1.0).is_clearly_better_than(Score(few, 1.0))
