@@ -14,10 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from craftmaps.feature_map import FeatureMap, check_choice
 from craftmaps.kernels import Rows
-from craftmaps.parallel import blas_threads, cut, for_each
+from craftmaps.parallel import blas_threads, cut, for_products_of_rows
 
 _BLOCK_BYTES = 2**24
-_ROWS_AT_A_TIME = 256
 _WIDEST = 2**15
 
 
@@ -40,7 +39,7 @@ class LinearMetric(FeatureMap):
                 lengths = np.sqrt(row_norms(Z.astype(np.float64), squared=True)).astype(Z.dtype)
                 Z /= np.where(lengths > 0, lengths, 1)[:, None]
 
-        for_each(block, cut(X.shape[0], _ROWS_AT_A_TIME))
+        for_products_of_rows(block, X.shape[0])
         return out
 
     @property

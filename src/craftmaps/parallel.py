@@ -87,8 +87,16 @@ def multiply(A: NDArray, B: NDArray, out: NDArray | None = None) -> NDArray:
     def block(rows: slice) -> None:
         np.matmul(A[rows], B, out=out[rows])
 
-    for_each(block, cut(A.shape[0], _PRODUCT_ROWS))
+    for_products_of_rows(block, A.shape[0])
     return out
+
+
+def for_products_of_rows(task: Callable[[slice], None], n_rows: int) -> None:
+    """Call task(rows), which may use BLAS, for consecutive blocks of rows, on as many threads as there are."""
+    if n_rows <= _PRODUCT_ROWS:
+        task(slice(0, n_rows))  # to hold BLAS to one thread takes longer than this
+    else:
+        for_each(task, cut(n_rows, _PRODUCT_ROWS))
 
 
 def cut(length: int, size: int) -> list[slice]:
