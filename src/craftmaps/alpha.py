@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from craftmaps.holdout import Holdout
 from craftmaps.normal_equations import NormalEquations, RidgePath
+from craftmaps.parallel import multiply
 
 DEFAULT_ALPHAS = tuple(10.0 ** np.arange(-8, 2))
 _FEWEST_ROWS = 500  # for a standard error to be worth something
@@ -73,7 +74,7 @@ def choose_alpha(
 
         def outputs(alpha: float, path=path, unit=unit, Z=Z) -> NDArray:
             solution = path.solve(alpha * unit, quick=True)
-            return Z @ solution.coef.T.astype(Z.dtype) + solution.intercept
+            return multiply(Z, solution.coef.T.astype(Z.dtype)) + solution.intercept
 
         race.run(i, outputs)
     return race.result()

@@ -14,6 +14,7 @@ from scipy.sparse import issparse
 
 from craftmaps.kernels import DotProductKernel, Polynomial
 from craftmaps.normal_equations import NormalEquations
+from craftmaps.parallel import multiply
 from craftmaps.sampling import bottom_rows
 from craftmaps.treatments import WIDEST, Treatment
 
@@ -149,7 +150,7 @@ class _Trial:
             statistic = NormalEquations.of(Z[train], self.targets[train])
             for i, alpha in enumerate(_ALPHAS):
                 solution = statistic.solve(alpha * (statistic.scale() or 1.0))
-                outputs = Z[test] @ solution.coef.T.astype(Z.dtype) + solution.intercept
+                outputs = multiply(Z[test], solution.coef.T.astype(Z.dtype)) + solution.intercept
                 squares = ((outputs - self.targets[test]) ** 2).mean()
                 scores[i].append(Score(self.task.errors(outputs, self.y[test]), float(squares)))
         both = [

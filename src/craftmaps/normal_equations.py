@@ -250,7 +250,7 @@ class RidgePath:
         # Rounding can leave a matrix that is not positive definite. What the data does not
         # determine is then settled by a shift of the size of the rounding errors.
         for shift in _SHIFTS:
-            with blas_threads():
+            with blas_threads(gram.width):
                 coefficients = self._solved(gram, diagonal + shift * self._rounding, quick)
             if coefficients is not None:
                 return Solution(coefficients.T, self._target_mean - self._mean @ coefficients)

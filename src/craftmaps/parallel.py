@@ -24,6 +24,7 @@ _VARIABLE = "CRAFTMAPS_NUM_THREADS"
 _requested: ContextVar[int | None] = ContextVar("craftmaps_threads", default=None)
 _worker = threading.local()
 _PRODUCT_ROWS = 256
+_WIDTH_FOR_THREADS = 1024
 
 
 @contextmanager
@@ -54,8 +55,15 @@ def n_threads() -> int:
 
 
 @contextmanager
-def blas_threads() -> Iterator[None]:
-    """Hold BLAS to the number of threads that this library was told to use."""
+def blas_threads(width: int | None = None) -> Iterator[None]:
+    """Hold BLAS to the number of threads that this library was told to use, or to one for a small width.
+
+    Small matrices gain nothing by more threads, and on a busy machine they lose much: BLAS waits for them all.
+    """
+    if width is not None and width < _WIDTH_FOR_THREADS:
+        with _serial_blas:
+            yield
+        return
     if _requested.get() is not None or _from_environment() is None:
         yield  # threads() has set the limit already, or there is none
         return
