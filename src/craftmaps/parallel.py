@@ -102,7 +102,8 @@ def multiply(A: NDArray, B: NDArray, out: NDArray | None = None) -> NDArray:
 def for_products_of_rows(task: Callable[[slice], None], n_rows: int) -> None:
     """Call task(rows), which may use BLAS, for consecutive blocks of rows, on as many threads as there are."""
     if n_rows <= _PRODUCT_ROWS:
-        task(slice(0, n_rows))  # to hold BLAS to one thread takes longer than this
+        with blas_threads():  # to hold BLAS to one thread takes longer than the product
+            task(slice(0, n_rows))
     else:
         for_each(task, cut(n_rows, _PRODUCT_ROWS))
 

@@ -84,12 +84,16 @@ def scree(spectra: dict[str, Any]) -> Markup:
     values = [value for line in lines.values() for _, value in line]
     x = Axis.around([1.0, float(len(spectra["exact"]))], "place of the eigenvalue", from_zero=True)
     plot = Plot("Log-scree of the exact kernel and of the map.", x, Axis.around(values, "log₁₀ of the eigenvalue"))
-    for kind, style in (("exact", "ink"), ("map", "accent")):
-        plot.line(lines[kind], style)
-    for kind, style, text, dy in (("exact", "ink", "exact kernel", -10), ("map", "accent", "map", 18)):
-        if lines[kind]:
-            place = lines[kind][len(lines[kind]) // 3]
-            plot.note(*place, text, kind=style, dx=4, dy=dy)
+    styles = {"exact": ("ink", "exact kernel"), "map": ("accent", "map")}
+    drawn = {kind: line for kind, line in lines.items() if line}
+    for kind, line in drawn.items():
+        plot.line(line, styles[kind][0])
+    # Names go above the upper line and below the lower one, at the same place: there they cannot meet.
+    place = min((len(line) for line in drawn.values()), default=0) // 3
+    upper_first = sorted(drawn, key=lambda kind: drawn[kind][place][1], reverse=True)
+    for kind, dy in zip(upper_first, (-10, 18), strict=False):
+        style, name = styles[kind]
+        plot.note(*drawn[kind][place], name, kind=style, dx=4, dy=dy)
     caption = "Eigenvalues of the kernel matrix, largest first; those that are only rounding error are left out."
     return figure("Log-scree", plot, caption)
 
