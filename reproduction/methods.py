@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from craftmaps import CraftMap, Polynomial, RandomMaclaurin, TensorSketch
+from craftmaps import CraftMap, Polynomial, RandomMaclaurin, SubsampledHadamard, TensorSketch
 
 PAPER_METHODS = ("RFM", "TS", "CM RFM", "CM TS")
 OURS = "ours"
@@ -13,7 +13,7 @@ RIVALS = (("CM RFM", "RFM"), ("CM TS", "TS"))
 def make_map(
     method: str, kernel: Polynomial, components: int, up_components: int, exact_low_degrees: bool, seed: int
 ) -> Any:
-    """Return a map of the paper, not yet fitted.
+    """Return a map of the paper, not yet fitted: Hadamard blocks for every feature, rows at random for the way down.
 
     Parameters
     ----------
@@ -27,16 +27,17 @@ def make_map(
         The H0/1 heuristic of the Maclaurin maps.
     seed : int
     """
-    maclaurin = {"degrees": "geometric", "exact_low_degrees": exact_low_degrees, "projection": "hadamard"}
+    maclaurin = {"degrees": "geometric", "exact_low_degrees": exact_low_degrees, "projection": "stratified"}
+    compact = {"up_components": up_components, "down": SubsampledHadamard(), "random_state": seed}
     if method == "RFM":
         return RandomMaclaurin(kernel, components, **maclaurin, random_state=seed)
     if method == "TS":
         return TensorSketch(kernel, components, random_state=seed)
     if method == "CM RFM":
         up = RandomMaclaurin(kernel, up_components, **maclaurin)
-        return CraftMap(kernel, components, up=up, up_components=up_components, random_state=seed)
+        return CraftMap(kernel, components, up=up, **compact)
     if method == "CM TS":
-        return CraftMap(kernel, components, up="tensorsketch", up_components=up_components, random_state=seed)
+        return CraftMap(kernel, components, up="tensorsketch", **compact)
     raise ValueError(f"method must be one of {', '.join(PAPER_METHODS)}, got {method!r}.")
 
 

@@ -10,6 +10,7 @@ from craftmaps import (
     SubsampledHadamard,
     TensorSketch,
 )
+from craftmaps.projection import FoldedHadamard
 
 KERNEL = Polynomial(degree=3, coef0=0.5, gamma=1.5)
 
@@ -24,8 +25,12 @@ MAPS = {
     ),
     "tensorsketch": TensorSketch(KERNEL, 45, random_state=0),
     "subsampled": SubsampledHadamard(9, random_state=0),
+    "folded": FoldedHadamard(6, random_state=0),
     "craft": CraftMap(KERNEL, 20, random_state=0),
     "craft tensorsketch": CraftMap(KERNEL, 20, up="tensorsketch", random_state=0),
+    "craft subsampled": CraftMap(
+        KERNEL, 20, up=RandomMaclaurin(KERNEL, 200, projection="stratified"), down=SubsampledHadamard(), random_state=0
+    ),
     "craft gaussian": CraftMap(KERNEL, 20, down="gaussian", random_state=0),
     "landmarks": LandmarkMap(KERNEL, 20, random_state=0),
     "landmarks raw": LandmarkMap(KERNEL, 20, whiten=False, random_state=0),
@@ -40,7 +45,9 @@ BIT_EQUAL = (
     "maclaurin exponential",
     "maclaurin geometric",
     "subsampled",
+    "folded",
     "craft",
+    "craft subsampled",
 )
 
 SEEDED = tuple(name for name in MAPS if not name.startswith("metric"))

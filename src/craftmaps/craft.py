@@ -1,6 +1,5 @@
 """Compact random feature maps: project up, then down (Algorithm 2 of the paper)."""
 
-import math
 from numbers import Integral
 from typing import Any, Self
 
@@ -14,9 +13,14 @@ from sklearn.utils import check_scalar
 from craftmaps.feature_map import FeatureMap, KernelMap
 from craftmaps.kernels import Polynomial, Rows
 from craftmaps.maclaurin import RandomMaclaurin
-from craftmaps.moments import EstimateMoments, chunked_hadamard_variance, random_projection_variance
+from craftmaps.moments import (
+    EstimateMoments,
+    chunked_hadamard_variance,
+    folded_hadamard_variance,
+    random_projection_variance,
+)
 from craftmaps.parallel import blas_threads
-from craftmaps.projection import SubsampledHadamard
+from craftmaps.projection import FoldedHadamard, HadamardProjection, SubsampledHadamard
 from craftmaps.randomness import child_seed, seed_of
 from craftmaps.sampling import sample_halves
 from craftmaps.tensor_sketch import TensorSketch
@@ -32,8 +36,8 @@ class CraftMap(KernelMap):
     Johnson-Lindenstrauss down-projection :math:`G: R^D \to R^E` keeps its inner products in
     fewer numbers. At equal output width E the error is below that of the up-map alone, unless
     the kernel is so nearly linear that the up-map is almost exact.
-    With Hadamard transforms for both a row costs :math:`O(D \log d)` a factor and
-    :math:`O(D \log E)`, and the D numbers of a row are never all there at once.
+    With Hadamard transforms for both a row costs a product a factor, :math:`O(D)` in all, and transforms
+    of sizes d and E; the D numbers of a row are never all there at once.
 
     Parameters
     ----------
@@ -49,8 +53,10 @@ class CraftMap(KernelMap):
         Width D of the up-projection that a name stands for; None means 8 * n_components, as
         in the paper's tables.
     down : {"hadamard", "gaussian"} or random projection, default="hadamard"
-        The down-projection: a `SubsampledHadamard`, a Gaussian matrix, or any of scikit-learn's
-        random projections, cloned and set to `n_components`.
+        The down-projection. "hadamard" adds up chunks of the D numbers with random signs and transforms
+        the sum, which keeps the first rows of a randomised Hadamard transform of all of them (`FoldedHadamard`);
+        "gaussian" is a Gaussian matrix. A `SubsampledHadamard`, which keeps rows at random as the
+        paper does, or any of scikit-learn's random projections is cloned and set to `n_components`.
     random_state : int, RandomState instance or None, default=None
         Where the seed comes from. Transformers without a `random_state` of their own get one.
 
@@ -118,12 +124,12 @@ class CraftMap(KernelMap):
             # lets the fused loop work on one chunk of them at a time.
             self.down_.n_features_in_ = n_down
             self.down_._draw(n_down, shuffle=False)
-            if self._is_fused:
-                # The signs and the scale of the down-projection ride on the weights of the up-features.
-                self._fused_weights = self.up_._weights.copy()
-                self._fused_weights[:n_down] *= self.down_.signs_ * self.down_._scale
         else:
             self.down_.fit(np.zeros((1, n_down)))  # random projections look at the width alone
+        if self._is_fused:
+            # The signs and the scale of the down-projection ride on the weights of the up-features.
+            self._fused_weights = self.up_._weights.copy()
+            self._fused_weights[:n_down] *= self.down_.signs_ * self.down_._scale
 
     def _up_width(self, X: Any) -> int:
         """Return the width of the up-projection; of a foreign one a row shows it."""
@@ -167,21 +173,22 @@ class CraftMap(KernelMap):
         n_components = int(self.n_components) - n_kept
         if isinstance(self.down, str):
             if self.down == "hadamard":
-                return SubsampledHadamard(n_components, random_state=seed)
+                return FoldedHadamard(n_components, random_state=seed)
             if self.down == "gaussian":
                 return GaussianRandomProjection(n_components, random_state=seed % 2**32)
         elif isinstance(self.down, (SubsampledHadamard, BaseRandomProjection)):
             small = isinstance(self.down, BaseRandomProjection)  # those take 32-bit seeds only
             return _seeded_clone(self.down, seed % 2**32 if small else seed).set_params(n_components=n_components)
         raise ValueError(
-            f"down must be 'hadamard', 'gaussian' or a random projection of scikit-learn, got {self.down!r}."
+            "down must be 'hadamard', 'gaussian', a SubsampledHadamard or a random projection of scikit-learn, "
+            f"got {self.down!r}."
         )
 
     @property
     def _is_fused(self) -> bool:
         """Whether one loop does both projections."""
-        maclaurin = isinstance(self.up_, RandomMaclaurin) and self.up_.projection == "hadamard"
-        return maclaurin and isinstance(self.down_, SubsampledHadamard)
+        maclaurin = isinstance(self.up_, RandomMaclaurin) and self.up_.projection != "rademacher"
+        return maclaurin and isinstance(self.down_, HadamardProjection)
 
     def _transform_rows(self, X: Any) -> NDArray[np.floating]:
         """Map rows that are known to be good."""
@@ -198,18 +205,20 @@ class CraftMap(KernelMap):
         """Run the up- and the down-projection in one loop."""
         from craftmaps._loops import hadamard, lanes
 
-        draw, order = self.up_._loop_arguments()
-        down = self.down_._subsample()
+        draw, order, n_factor_lines = self.up_._loop_arguments()
         weights = frozen(self._fused_weights.astype(X.dtype))
-        # Room for an unfinished chunk and one more group of features, padded to whole chunks.
-        chunk = 1 << down.log2_chunk
-        room = chunk * (1 + -(-2 * order // chunk))
+        if isinstance(self.down_, FoldedHadamard):
+            down, craft_rows = self.down_._fold(), hadamard.folded_craft_rows
+            n_lines = (2 * order, n_factor_lines, 1 << down.log2_chunk)
+        else:
+            down, craft_rows = self.down_._subsample(), hadamard.craft_rows
+            # Room for an unfinished chunk and one more group of features, padded to whole chunks.
+            chunk = 1 << down.log2_chunk
+            n_lines = (chunk * (1 + -(-2 * order // chunk)), n_factor_lines, down.residues.size)
 
         def loop(tiles: NDArray, rows_out: NDArray, line: tuple[int, ...]) -> None:
-            z, factor, total = (
-                lanes.aligned_empty(numbers * len(line), X.dtype) for numbers in (room, 2 * order, down.residues.size)
-            )
-            hadamard.craft_rows(tiles, draw, weights, self.n_kept_, down, z, factor, total, rows_out, line)
+            z, factor, total = (lanes.aligned_empty(n * len(line), X.dtype) for n in n_lines)
+            craft_rows(tiles, draw, weights, self.n_kept_, down, z, factor, total, rows_out, line)
 
         return map_rows(X, self._n_features_out, loop, width=order, out=out, **self.up_._loading(X.dtype))
 
@@ -240,7 +249,8 @@ class CraftMap(KernelMap):
         up = self.up_._estimate_moments(X, Y, n_kept) if is_maclaurin else self.up_._estimate_moments(X, Y)
         N, S, Q = up.lengths, up.mean**2 + up.variance, up.fourth
         E, D = int(self.n_components) - n_kept, int(self.up_.n_components) - n_kept
-        if not (isinstance(self.down, SubsampledHadamard) or self.down == "hadamard"):
+        is_spread = isinstance(self.down, SubsampledHadamard)
+        if not (is_spread or self.down == "hadamard"):
             density = getattr(getattr(self, "down_", None), "density_", None)
             return random_projection_variance(N, S, Q, E, density)
         chunk = next_power_of_two(E)
@@ -249,14 +259,16 @@ class CraftMap(KernelMap):
         else:
             n_chunks = -(-D // chunk)
             sums = (N / n_chunks, S / n_chunks)
-        return chunked_hadamard_variance(N, S, Q, sums, E, next_power_of_two(max(D, E)), chunk)
+        if is_spread:
+            return chunked_hadamard_variance(N, S, Q, sums, E, next_power_of_two(max(D, E)), chunk)
+        return folded_hadamard_variance(N, S, Q, sums, E, chunk)
 
     def _operations(self, density: float) -> float:
         """Count the arithmetic of a row: the up-projection and the down-projection."""
-        n_down = self.down_.n_features_in_
-        if isinstance(self.down_, SubsampledHadamard):
-            return self.up_._operations(density) + n_down * (math.log2(next_power_of_two(self.n_components)) + 2)
-        return self.up_._operations(density) + 2.0 * n_down * int(self.n_components)
+        up = self.up_._operations(density)
+        if isinstance(self.down_, HadamardProjection):
+            return up + self.down_._operations(1.0)
+        return up + 2.0 * self.down_.n_features_in_ * int(self.n_components)
 
     @property
     def _n_features_out(self) -> int:

@@ -20,6 +20,8 @@ from craftmaps.sampling import sample_halves
 from craftmaps.tiles import frozen, map_rows, next_power_of_two
 
 _DENSE_BLOCK_BYTES = 2**23
+# So many numbers further the loops read, to have in the cache what they need soon.
+_LOOK_AHEAD = 8
 
 
 class RandomMaclaurin(KernelMap):
@@ -28,18 +30,22 @@ class RandomMaclaurin(KernelMap):
     A feature of degree n is :math:`\sqrt{a_n / D_n} \prod_{j \le n} w_j^T x` with random signs
     :math:`w_j`, where :math:`a_n` is the Maclaurin coefficient of the kernel and :math:`D_n` the
     number of features of that degree. Inner products of the features are unbiased estimates of
-    the kernel. The cost is :math:`O(D \log d)` a factor with Hadamard projections and
-    :math:`O(D d)` with dense ones.
+    the kernel. With Hadamard projections a row costs a product a factor, :math:`O(D)` in all, and one or two
+    transforms of :math:`O(d \log d)` for each degree; with dense ones it costs :math:`O(D d)` a factor.
 
     Parameters
     ----------
     kernel : Polynomial, Exponential or MaclaurinSeries, default=Polynomial()
     n_components : int, default=1024
         Output width D. Any width works, also one below the number of features.
-    projection : {"hadamard", "rademacher"}, default="hadamard"
+    projection : {"hadamard", "stratified", "rademacher"}, default="hadamard"
         Signs from randomised Hadamard blocks, or independent ones (dense, the reference). A
-        factor draws its rows from blocks of its own, with own signs and own permutation: two
-        factors of a feature that shared a block would bias the estimate.
+        factor draws its rows from blocks of its own: two factors of a feature that
+        shared a block would bias the estimate. With "hadamard" the j-th factors of all features share one block,
+        and every d features take its rows in another random order. Since a row of a block is
+        as often any other one, that adds no covariance: mean and variance are those of
+        "stratified", the paper's way, where every d features have blocks of their own and cost
+        :math:`O(d \log d)` a factor.
     degrees : {"optimal", "proportional", "geometric"}, default="optimal"
         How features are shared out to the degrees. "geometric" is the paper's sampling,
         P[N = n] = 2^-(n+1), which wastes features above the degree of the kernel;
@@ -109,7 +115,7 @@ class RandomMaclaurin(KernelMap):
         """Check the parameters and share the features out to the degrees."""
         kernel = self._checked_kernel()
         check_scalar(self.n_components, "n_components", Integral, min_val=1)
-        check_choice("projection", self.projection, ("hadamard", "rademacher"))
+        check_choice("projection", self.projection, ("hadamard", "stratified", "rademacher"))
         check_choice("degrees", self.degrees, RULES)
         check_choice("exact_low_degrees", self.exact_low_degrees, ("auto", True, False))
         check_choice("complex_weights", self.complex_weights, (True, False))
@@ -138,20 +144,23 @@ class RandomMaclaurin(KernelMap):
         shares = self.shares_
         self.degree_counts_ = shares.counts
         self.n_exact_ = shares.n_linear + shares.n_constant
-        groups = shares.groups
-        # used[b]: features of the block's group that have a factor in it, highest degree first.
-        used = [int(group[j:].sum()) for group in groups for j in range(1, group.size) if group[j:].any()]
-        first = np.cumsum([0] + [np.flatnonzero(group)[-1] for group in groups if group[1:].any()])
+        # used[f]: features of the factor's group that have this factor, highest degree first.
+        used = [int(group[j:].sum()) for group in shares.groups for j in range(1, group.size) if group[j:].any()]
+        first_factor = np.concatenate([[0], np.cumsum(shares.n_factors)])
+        rows = np.empty((0, 0), np.int32)
+        first_block = first_factor[:-1]
         if self._block_order is None:
-            width, n_rows = self.n_features_in_, sum(used)
-            block_signs = signs(self.seed_, "signs", (n_rows, n_parts, width))
-            rows = np.empty((0, 0), np.int32)
+            block_signs = signs(self.seed_, "signs", (sum(used), n_parts, self.n_features_in_))
         else:
-            block_signs = signs(self.seed_, "signs", (len(used), n_parts, self._block_order))
+            if self.projection == "hadamard":
+                first_block = np.zeros_like(first_block)  # all groups share their blocks
+            block_signs = signs(self.seed_, "signs", (self._n_blocks, n_parts, self._block_order))
             rows = permutations(self.seed_, "rows", len(used), self._block_order).astype(np.int32)
+            rows = np.pad(rows, ((0, -(-_LOOK_AHEAD // self._block_order)), (0, 0)))
         exact = (int(shares.counts[0]) + shares.n_unused, shares.n_linear, shares.n_constant)
         block_signs = block_signs.astype(np.float32)  # as the loops want them
-        self._drawn = (block_signs, rows, np.array(used, np.int64), first.astype(np.int64), *exact)
+        places = (np.array(used, np.int64), first_factor.astype(np.int64), first_block.astype(np.int64))
+        self._drawn = (block_signs, rows, *places, *exact)
         self._weights = np.sqrt(shares.columns()[1])
 
     @property
@@ -162,7 +171,7 @@ class RandomMaclaurin(KernelMap):
     @property
     def _block_order(self) -> int | None:
         """Order of the Hadamard matrix of a block; none if signs are independent."""
-        return next_power_of_two(self.n_features_in_) if self.projection == "hadamard" else None
+        return None if self.projection == "rademacher" else next_power_of_two(self.n_features_in_)
 
     def _transform_rows(self, X: Any) -> NDArray[np.floating]:
         """Map rows that are known to be good."""
@@ -170,21 +179,22 @@ class RandomMaclaurin(KernelMap):
             return self._transform_dense(X)
         from craftmaps._loops import hadamard, lanes
 
-        draw, order = self._loop_arguments()
+        draw, order, n_factor_lines = self._loop_arguments()
         weights = frozen(self._weights.astype(X.dtype))
 
         def loop(tiles: NDArray, out: NDArray, line: tuple[int, ...]) -> None:
-            z, factor = (lanes.aligned_empty(2 * order * len(line), X.dtype) for _ in range(2))
+            z, factor = (lanes.aligned_empty(n * len(line), X.dtype) for n in (2 * order, n_factor_lines))
             hadamard.maclaurin_rows(tiles, draw, weights, z, factor, out, line)
 
         return map_rows(X, self._n_features_out, loop, width=order, **self._loading(X.dtype))
 
-    def _loop_arguments(self) -> tuple[Any, int]:
-        """Return the draw as the loops want it, and the block order."""
+    def _loop_arguments(self) -> tuple[Any, int, int]:
+        """Return the draw as the loops want it, the block order, and how many lines the blocks of a group take."""
         from craftmaps._loops.hadamard import MaclaurinDraw
 
         draw = MaclaurinDraw(*(frozen(v) if isinstance(v, np.ndarray) else v for v in self._drawn))
-        return draw, self._drawn[0].shape[2]
+        n_parts, order = draw.signs.shape[1:]
+        return draw, order, int(np.diff(draw.first_factor).max(initial=1)) * n_parts * order
 
     def _loading(self, dtype: np.dtype) -> dict[str, NDArray]:
         """Say where input columns stand in a tile, and their factors."""
@@ -204,7 +214,7 @@ class RandomMaclaurin(KernelMap):
 
     def _write_dense_block(self, X: Any, dense_signs: NDArray, out: NDArray) -> None:
         """Write the features of a block of scaled rows."""
-        _, _, used, _, n_loose, n_linear, _ = self._drawn
+        used, n_loose, n_linear = self._drawn[2], *self._drawn[5:7]
         n_parts = dense_signs.shape[1]
         n_features = int(used[0]) if used.size else 0
         z: Any = np.ones((X.shape[0], n_features), X.dtype if n_parts == 1 else np.result_type(X.dtype, np.complex64))
@@ -232,11 +242,20 @@ class RandomMaclaurin(KernelMap):
         return self.shares_.without_exact(n_kept).chunk_sums(pairs_of(X, Y, self.scale_), chunk)
 
     def _operations(self, density: float) -> float:
-        """Count the arithmetic of a row: a factor is a flip, a transform and a product."""
+        """Count the arithmetic of a row: projections, and products with them."""
         n_parts = 2 if self._is_complex else 1
-        n_factors = n_parts * float(np.arange(self.shares_.counts.size) @ self.shares_.counts)
-        projection = 2.0 * self.n_features_in_ if self._block_order is None else math.log2(self._block_order) + 1
-        return n_factors * (projection + (3 if n_parts == 2 else 1)) + int(self.n_components)
+        n_factors = float(np.arange(self.shares_.counts.size) @ self.shares_.counts)
+        if self._block_order is None:
+            projections = 2.0 * self.n_features_in_ * n_factors
+        else:
+            projections = self._block_order * (math.log2(self._block_order) + 1) * self._n_blocks
+        return n_parts * projections + n_factors * (6 if n_parts == 2 else 1) + int(self.n_components)
+
+    @property
+    def _n_blocks(self) -> int:
+        """How many Hadamard blocks there are: one a factor, for all groups of features or for each."""
+        n_factors = self.shares_.n_factors
+        return int(n_factors.max(initial=0) if self.projection == "hadamard" else n_factors.sum())
 
     @property
     def _n_features_out(self) -> int:

@@ -16,7 +16,7 @@ from safetensors.numpy import save
 
 from craftmaps.whole_files import new_file
 
-VERSION = 1
+VERSION = 2  # 1: features did not share their Hadamard blocks
 _KEY = "craftmaps"
 
 
@@ -54,6 +54,10 @@ def read(path: str | os.PathLike) -> dict[str, Any]:
         raise ModelFileError(f"{path} has a damaged header.") from None
     if version > VERSION:
         raise ModelFileError(f"{path} has format version {version}, this craftmaps reads up to {VERSION}: update it.")
+    if version < VERSION:
+        raise ModelFileError(
+            f"{path} has format version {version}, whose maps this craftmaps draws otherwise: train the model again."
+        )
     return _give_arrays(header, arrays, path)
 
 

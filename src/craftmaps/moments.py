@@ -196,6 +196,21 @@ def chunked_hadamard_variance(
     return (N + S - 2 * Q) / E + (E - 1) / E * together
 
 
+def folded_hadamard_variance(
+    N: ArrayLike, S: ArrayLike, Q: ArrayLike, sums: tuple[Matrix, Matrix], n_components: int, chunk: int
+) -> Matrix:
+    """Variance of a Hadamard projection that adds up chunks of its input, with `sums` as above.
+
+    Two numbers of different chunks meet in one of `chunk` places, numbers of one chunk never. If not all rows
+    of the transform are kept, that of a subsampled Hadamard projection of the folded vectors is added.
+    """
+    N, S, Q = np.asarray(N), np.asarray(S), np.asarray(Q)
+    lengths_apart, products_apart = (N - sums[0]) / chunk, (S - sums[1]) / chunk
+    folding = lengths_apart + products_apart
+    folded = (N + 2 * products_apart, S + folding, Q + lengths_apart + 2 * products_apart)
+    return folding + subsampled_hadamard_variance(*folded, n_components, chunk)
+
+
 def random_projection_variance(
     N: ArrayLike, S: ArrayLike, Q: ArrayLike, n_components: int, density: float | None = None
 ) -> Matrix:

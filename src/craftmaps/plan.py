@@ -25,7 +25,6 @@ from craftmaps.prediction import predicted_error
 from craftmaps.randomness import seed_of
 from craftmaps.sampling import bottom_rows, sample_halves
 from craftmaps.tensor_sketch import TensorSketch
-from craftmaps.tiles import next_power_of_two
 
 __all__ = [
     "Choice",
@@ -191,7 +190,6 @@ def _fit_shape(candidate: Any, X: Any) -> None:
         candidate.n_kept_ = candidate._choose_kept(X)
         candidate.down_ = candidate._make_down(candidate.n_kept_)
         candidate.down_.n_features_in_ = candidate.up_.n_components - candidate.n_kept_
-        candidate.down_.order_ = next_power_of_two(max(candidate.down_.n_features_in_, candidate.down_.n_components))
 
 
 def _unfitted(candidate: Any) -> Any:

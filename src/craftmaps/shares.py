@@ -33,6 +33,12 @@ class DegreeShares:
         """Features of every degree in every group of blocks, as a matrix."""
         return group_counts(self.counts, self.order)
 
+    @property
+    def n_factors(self) -> NDArray[np.int64]:
+        """The highest degree of every group of blocks; a group of constants is none."""
+        degrees = [int(np.flatnonzero(group)[-1]) for group in self.groups if group.any()]
+        return np.array([degree for degree in degrees if degree > 0], np.int64)
+
     def without_exact(self, n_kept: int) -> "DegreeShares":
         """Return the shares without the last n_kept exact columns: none, the constant, or all."""
         if n_kept <= self.n_constant:

@@ -14,16 +14,19 @@ from craftmaps import (
     SubsampledHadamard,
     TensorSketch,
 )
+from craftmaps.projection import FoldedHadamard
 
 ESTIMATORS = [
     RandomMaclaurin(n_components=20),
     RandomMaclaurin(n_components=20, complex_weights=True),
+    RandomMaclaurin(n_components=20, projection="stratified"),
     RandomMaclaurin(n_components=20, projection="rademacher"),
     RandomMaclaurin(n_components=20, degrees="geometric", exact_low_degrees=False),
     RandomMaclaurin(Polynomial(2, coef0=0.5), n_components=7, degrees="proportional"),
     RandomMaclaurin(MaclaurinSeries([1.0, 0.0, 1.0]), n_components=20),
     TensorSketch(n_components=20),
     SubsampledHadamard(n_components=6),
+    FoldedHadamard(n_components=3),
     CraftMap(n_components=20),
     CraftMap(n_components=6, up="tensorsketch"),
     CraftMap(n_components=6, down="gaussian"),

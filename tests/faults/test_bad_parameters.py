@@ -97,7 +97,7 @@ CHOICES = {
     "up": (CraftMap(up="rademacher"), "up must be 'maclaurin', 'tensorsketch' or a transformer, got 'rademacher'"),
     "up of no transformer": (CraftMap(up=LinearRegression()), "up must be .*, got LinearRegression()"),
     "up_components": (CraftMap(up_components=0), "up_components == 0, must be >= 1"),
-    "down": (CraftMap(down="fourier"), "down must be 'hadamard', 'gaussian' or .*, got 'fourier'"),
+    "down": (CraftMap(down="fourier"), "down must be 'hadamard', 'gaussian', .*, got 'fourier'"),
     "down of another kind": (CraftMap(down=StandardScaler()), r"down must be .*, got StandardScaler\(\)"),
     "whiten": (LandmarkMap(whiten="yes"), "whiten must be one of True, False, got 'yes'"),
     "center": (CovarianceMetric(center=None), "center must be one of True, False, got None"),

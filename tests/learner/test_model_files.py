@@ -145,6 +145,11 @@ def test_hostile_headers_run_nothing_and_allocate_little(model_path, change):
         load_model(changed(model_path, change))
 
 
+def test_an_older_version_says_so(model_path):
+    with pytest.raises(ModelFileError, match=r"format version 1, .* train the model again"):
+        load_model(changed(model_path, lambda header: header.update(version=1)))
+
+
 def test_a_newer_version_says_so(model_path):
     with pytest.raises(ModelFileError, match="format version 99"):
         load_model(changed(model_path, lambda header: header.update(version=99)))

@@ -17,18 +17,18 @@ def hadamard(order):
 
 def maclaurin_features(feature_map, X):
     """Return the features of a fitted RandomMaclaurin, factor by factor."""
-    signs, rows, used, first_block, n_loose, n_linear, n_constant = feature_map._drawn
+    signs, rows, used, first_factor, first_block, n_loose, n_linear, n_constant = feature_map._drawn
     n_parts, order = signs.shape[1:]
     x = np.zeros((X.shape[0], order))
     x[:, : X.shape[1]] = feature_map.scale_ * X.astype(np.float64)
     columns = []
-    for first, end in pairwise(first_block):
+    for (first, end), block in zip(pairwise(first_factor), first_block, strict=True):
         z = np.ones((X.shape[0], used[first]), complex)
-        for b in range(first, end):
-            factor = (x * signs[b, 0]) @ hadamard(order)
+        for f in range(first, end):
+            factor = (x * signs[block + f - first, 0]) @ hadamard(order)
             if n_parts == 2:
-                factor = factor + 1j * (x * signs[b, 1]) @ hadamard(order)
-            z[:, : used[b]] *= factor[:, rows[b, : used[b]]]
+                factor = factor + 1j * (x * signs[block + f - first, 1]) @ hadamard(order)
+            z[:, : used[f]] *= factor[:, rows[f, : used[f]]]
         columns += [z.real, z.imag][:n_parts]
     columns += [np.ones((X.shape[0], n_loose)), x[:, :n_linear], np.ones((X.shape[0], n_constant))]
     return np.concatenate(columns, axis=1) * feature_map._weights
@@ -39,6 +39,15 @@ def subsampled_matrix(projection):
     chunk = 1 << (projection.residues_.size - 1).bit_length()
     kept = projection.quotients_ * chunk + projection.residues_
     matrix = hadamard(projection.order_)[kept][:, projection.positions_]
+    return (matrix * projection.signs_).T / np.sqrt(projection.residues_.size)
+
+
+def folded_matrix(projection):
+    """Return the matrix by which a fitted FoldedHadamard multiplies a row from the right."""
+    chunk = 1 << (projection.residues_.size - 1).bit_length()
+    column = np.arange(projection.signs_.size)
+    place = (column % chunk) ^ projection.shifts_[column // chunk]
+    matrix = hadamard(chunk)[projection.residues_][:, place]
     return (matrix * projection.signs_).T / np.sqrt(projection.residues_.size)
 
 

@@ -3,13 +3,14 @@
 import numpy as np
 import pytest
 
-from craftmaps import CraftMap, Exponential, MaclaurinSeries, Polynomial, RandomMaclaurin
+from craftmaps import CraftMap, Exponential, MaclaurinSeries, Polynomial, RandomMaclaurin, SubsampledHadamard
 from craftmaps._loops import lanes
 from tests.comparison import TOLERANCE, assert_rows_close
-from tests.loops.naive import maclaurin_features, subsampled_matrix, up_then_down
+from tests.loops.naive import folded_matrix, maclaurin_features, subsampled_matrix, up_then_down
 
 PRECISIONS = pytest.mark.parametrize("dtype", [np.float32, np.float64])
 WEIGHTS = pytest.mark.parametrize("complex_weights", [False, True], ids=["real", "complex"])
+DOWNS = pytest.mark.parametrize("down", ["hadamard", SubsampledHadamard()], ids=["folded", "subsampled"])
 _FENCE = 1234.5
 
 
@@ -29,10 +30,11 @@ def fences(monkeypatch):
 
 
 @PRECISIONS
+@DOWNS
 @pytest.mark.parametrize("n_components", [1, 2, 7, 16, 33, 100])
 @pytest.mark.parametrize("kernel", [Polynomial(2), Polynomial(5, coef0=0.0), Exponential(2.0)])
-def test_fused_equals_up_then_down(rows, dtype, n_components, kernel):
-    craft_map = CraftMap(kernel, n_components, random_state=n_components).fit(rows)
+def test_fused_equals_up_then_down(rows, dtype, n_components, kernel, down):
+    craft_map = CraftMap(kernel, n_components, down=down, random_state=n_components).fit(rows)
     assert craft_map._is_fused
     X = rows.astype(dtype)
     expected = up_then_down(craft_map, X.astype(np.float64))
@@ -42,11 +44,13 @@ def test_fused_equals_up_then_down(rows, dtype, n_components, kernel):
     assert (distance <= TOLERANCE[dtype] * scale).all()
 
 
-def test_fused_equals_the_explicit_matrices(rows):
-    craft_map = CraftMap(Polynomial(3, coef0=0.1), 40, random_state=0).fit(rows)
+@DOWNS
+def test_fused_equals_the_explicit_matrices(rows, down):
+    craft_map = CraftMap(Polynomial(3, coef0=0.1), 40, down=down, random_state=0).fit(rows)
     Z = maclaurin_features(craft_map.up_, rows)
     n_down = Z.shape[1] - craft_map.n_kept_
-    expected = np.concatenate([Z[:, :n_down] @ subsampled_matrix(craft_map.down_), Z[:, n_down:]], axis=1)
+    matrix = (folded_matrix if down == "hadamard" else subsampled_matrix)(craft_map.down_)
+    expected = np.concatenate([Z[:, :n_down] @ matrix, Z[:, n_down:]], axis=1)
     assert_rows_close(craft_map.transform(rows), expected, 1e-12)
 
 
@@ -66,12 +70,13 @@ def test_kept_columns_are_the_last_ones_of_the_up_map(rows, kernel, n_components
 @pytest.mark.parametrize("width", [1, 3, 12, 33])
 @pytest.mark.parametrize("up_components", [13, 64, 325, 520])
 @pytest.mark.parametrize("degrees", ["optimal", "geometric"])
-def test_the_loop_stays_inside_its_buffers(fences, rows, complex_weights, width, up_components, degrees):
+@DOWNS
+def test_the_loop_stays_inside_its_buffers(fences, rows, complex_weights, width, up_components, degrees, down):
     X = np.tile(rows, 3)[:, :width]
     up = RandomMaclaurin(
         Polynomial(3), up_components, degrees=degrees, complex_weights=complex_weights, exact_low_degrees=False
     )
-    craft_map = CraftMap(n_components=64, up=up, random_state=1).fit(X)
+    craft_map = CraftMap(n_components=64, up=up, down=down, random_state=1).fit(X)
     Z = craft_map.transform(X)
     assert fences() == 0
     assert_rows_close(Z, up_then_down(craft_map, X), 1e-12)

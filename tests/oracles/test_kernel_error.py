@@ -46,7 +46,7 @@ def test_a_compact_map_beats_its_up_map_at_equal_width(rows, up):
     X, kernel = rows
     direct = errors(lambda seed: MAPS[up](kernel, seed), X, kernel)
     compact = errors(lambda seed: COMPACT[up](kernel, seed), X, kernel)
-    difference = direct - compact
+    difference = np.log(direct / compact)  # errors vary by factors, and a few are much larger than the others
     assert difference.mean() > 3 * difference.std(ddof=1) / np.sqrt(N_SEEDS)
 
 

@@ -66,6 +66,26 @@ def test_variance_check_sees_a_wrong_map(factor):
     assert variance_in_standard_errors(values, right) > LIMIT
 
 
+class Repeating(RandomMaclaurin):
+    """A map whose groups of features share the rows of their blocks too, so that they are all the same."""
+
+    def _draw(self):
+        super()._draw()
+        signs, rows, used, first_factor, *rest = self._drawn
+        n_factors = first_factor[1]
+        self._drawn = (signs, rows[np.arange(len(rows)) % n_factors], used, first_factor, *rest)
+
+
+def test_variance_check_sees_groups_that_repeat_each_other():
+    X = test_variance.X
+
+    def make(seed):
+        return Repeating(Polynomial(2, coef0=0.0), 36, exact_low_degrees=False, random_state=seed)
+
+    values = estimates(make, X, test_variance.N_DRAWS)
+    assert variance_in_standard_errors(values, make(0).fit(X)._estimate_moments(X).variance) > LIMIT
+
+
 def test_variance_check_tells_hadamard_from_independent_signs():
     X = test_variance.X
     dense = RandomMaclaurin(Polynomial(2, coef0=0.0), 36, projection="rademacher", exact_low_degrees=False).fit(X)

@@ -15,6 +15,7 @@ from craftmaps import (
     SubsampledHadamard,
     TensorSketch,
 )
+from craftmaps.projection import FoldedHadamard
 from tests.statistics.draws import LIMIT, bias_in_standard_errors, estimates, some_rows
 
 N_DRAWS = 300
@@ -22,7 +23,10 @@ X = some_rows()
 KERNEL = Polynomial(degree=3, coef0=0.7, gamma=1.3)
 COMBINATIONS = list(
     itertools.product(
-        ["hadamard", "rademacher"], ["optimal", "proportional", "geometric"], [True, False], ["auto", True, False]
+        ["hadamard", "stratified", "rademacher"],
+        ["optimal", "proportional", "geometric"],
+        [True, False],
+        ["auto", True, False],
     )
 )
 
@@ -63,14 +67,20 @@ def test_tensor_sketch(n_components):
     assert bias_in_standard_errors(values, KERNEL(X)) < LIMIT
 
 
+@pytest.mark.parametrize("projection", [SubsampledHadamard(), FoldedHadamard()])
 @pytest.mark.parametrize("n_components", [1, 5, 8, 12, 40])
-def test_subsampled_hadamard(n_components):
-    values = estimates(lambda seed: SubsampledHadamard(n_components, random_state=seed), X, N_DRAWS)
+def test_hadamard_projection(projection, n_components):
+    def make(seed):
+        return projection.set_params(n_components=n_components, random_state=seed)
+
+    values = estimates(make, X, N_DRAWS)
     assert bias_in_standard_errors(values, X @ X.T) < LIMIT
 
 
 @pytest.mark.parametrize("up", ["maclaurin", "tensorsketch", RandomMaclaurin(KERNEL, 700, degrees="geometric")])
-@pytest.mark.parametrize("down", ["hadamard", "gaussian", SparseRandomProjection(dense_output=True)])
+@pytest.mark.parametrize(
+    "down", ["hadamard", SubsampledHadamard(), "gaussian", SparseRandomProjection(dense_output=True)]
+)
 def test_craft(up, down):
     values = estimates(lambda seed: CraftMap(KERNEL, 150, up=up, down=down, random_state=seed), X, N_DRAWS)
     assert bias_in_standard_errors(values, KERNEL(X)) < LIMIT

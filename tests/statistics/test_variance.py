@@ -5,6 +5,7 @@ import pytest
 from sklearn.random_projection import SparseRandomProjection
 
 from craftmaps import CraftMap, Exponential, Polynomial, RandomMaclaurin, SubsampledHadamard, TensorSketch
+from craftmaps.projection import FoldedHadamard
 from tests.statistics.draws import LIMIT, estimates, some_rows, variance_in_standard_errors
 
 N_DRAWS = 1500
@@ -37,9 +38,11 @@ def test_complex_rademacher(degree):
 
 @pytest.mark.parametrize("D", [5, 8, 36])
 @pytest.mark.parametrize("degree", [2, 3])
-def test_hadamard_blocks(D, degree):
+@pytest.mark.parametrize("projection", ["hadamard", "stratified"])
+def test_hadamard_blocks(D, degree, projection):
+    """Whether groups of features share their blocks or not, the variance is the same."""
     d = X.shape[1]
-    values = estimates(pure(degree, D), X, N_DRAWS)
+    values = estimates(pure(degree, D, projection=projection), X, N_DRAWS)
     together = (D // d * d * (d - 1) + D % d * (D % d - 1)) / D**2
     shared = (S - (N + S - 2 * Q) / (d - 1)) ** degree - S**degree
     wanted = ((N + 2 * (S - Q)) ** degree - S**degree) / D + together * shared
@@ -47,9 +50,10 @@ def test_hadamard_blocks(D, degree):
 
 
 @pytest.mark.parametrize("D", [5, 8, 36])
-def test_complex_hadamard_blocks(D):
+@pytest.mark.parametrize("projection", ["hadamard", "stratified"])
+def test_complex_hadamard_blocks(D, projection):
     d, degree = X.shape[1], 2
-    values = estimates(pure(degree, 2 * D, complex_weights=True), X, N_DRAWS)
+    values = estimates(pure(degree, 2 * D, projection=projection, complex_weights=True), X, N_DRAWS)
     together = (D // d * d * (d - 1) + D % d * (D % d - 1)) / D**2
     shared = ((S - (S - Q) / (d - 1)) ** degree + (S - (N - Q) / (d - 1)) ** degree) / 2 - S**degree
     wanted = (((N + S - Q) ** degree + (2 * S - Q) ** degree) / 2 - S**degree) / D + together * shared
@@ -77,6 +81,14 @@ def test_subsampled_hadamard(width, E):
     assert variance_in_standard_errors(values, wanted) < LIMIT
 
 
+@pytest.mark.parametrize(("width", "E"), [(8, 2), (8, 3), (8, 7), (6, 4), (20, 5), (20, 16)])
+def test_folded_hadamard(width, E):
+    rows = some_rows(width=width)
+    values = estimates(lambda seed: FoldedHadamard(E, random_state=seed), rows, 2 * N_DRAWS)
+    wanted = FoldedHadamard(E, random_state=0).fit(rows)._estimate_moments(rows).variance
+    assert variance_in_standard_errors(values, wanted) < LIMIT
+
+
 KERNEL = Polynomial(degree=3, coef0=0.7, gamma=1.3)
 PREDICTED = {
     "several degrees in a block": RandomMaclaurin(KERNEL, 40),
@@ -85,6 +97,9 @@ PREDICTED = {
     "complex, nothing exact": RandomMaclaurin(KERNEL, 60, complex_weights=True, exact_low_degrees=False),
     "infinite series": RandomMaclaurin(Exponential(0.5), 60),
     "maclaurin, hadamard": CraftMap(KERNEL, 20, up_components=80),
+    "maclaurin, half of the rows kept": CraftMap(KERNEL, 9, up_components=80),
+    "maclaurin, subsampled": CraftMap(KERNEL, 20, up_components=80, down=SubsampledHadamard()),
+    "stratified, hadamard": CraftMap(KERNEL, 20, up=RandomMaclaurin(KERNEL, 80, projection="stratified")),
     "maclaurin, nothing spared": CraftMap(KERNEL, 20, up=RandomMaclaurin(KERNEL, 80, complex_weights=True)),
     "tensorsketch, hadamard": CraftMap(KERNEL, 20, up="tensorsketch", up_components=100),
     "maclaurin, gaussian": CraftMap(KERNEL, 20, up_components=80, down="gaussian"),

@@ -5,6 +5,7 @@ Every loop works on tiles (see `lanes`), with the vector instructions of `vector
 
 from collections import namedtuple
 
+import numpy as np
 from numba import njit
 
 from craftmaps._loops.vectors import (
@@ -13,30 +14,40 @@ from craftmaps._loops.vectors import (
     butterfly4,
     butterfly8,
     butterfly16,
+    first4,
     flipped1,
     flipped2,
     flipped4,
     flipped8,
     flipped16,
-    multiply_complex_line,
-    multiply_line,
+    last1,
+    last2,
+    last3,
+    last4,
+    more4,
+    only1,
+    only2,
+    only3,
+    only4,
     scale_line,
+    store_square,
 )
 
 # Pieces of 2^10 lines (64 KiB) stay in the second-level cache while their small strides run.
 _LEAF = 10
 
 MaclaurinDraw = namedtuple(
-    "MaclaurinDraw", ["signs", "rows", "used", "first_block", "n_loose", "n_linear", "n_constant"]
+    "MaclaurinDraw", ["signs", "rows", "used", "first_factor", "first_block", "n_loose", "n_linear", "n_constant"]
 )
 MaclaurinDraw.__doc__ = """What a Hadamard Maclaurin map has drawn, as the loops want it.
 
-Feature groups are numbered g; group g multiplies the blocks first_block[g] to
-first_block[g + 1] - 1, one for each factor of its highest degree. Block b flips the input by
-signs[b] (one or two rows of +-1: real or complex weights), transforms it, and its number
-rows[b, i] is the factor of feature i of the group, for i < used[b]. After the groups
-stand n_loose constants (features of degree 0, and columns that stay zero), then the exact part:
-n_linear copies of the input and n_constant constants.
+Block b flips the input by signs[b] (one or two rows of +-1: real or complex weights) and transforms
+it. Feature groups are numbered g; group g has the factors f = first_factor[g] to
+first_factor[g + 1] - 1, as many as its highest degree, and its first factor takes block
+first_block[g], the next one the block after it, and so on: groups may share blocks.
+Number rows[f, i] of the block is the factor of feature i of the group, for i < used[f].
+After the groups stand n_loose constants (features of degree 0, and columns that stay zero),
+then the exact part: n_linear copies of the input and n_constant constants.
 """
 
 Subsample = namedtuple("Subsample", "outer residues log2_chunk")
@@ -44,6 +55,13 @@ Subsample.__doc__ = """Which rows of a Hadamard matrix of order R * B a down-pro
 
 Row (a, b) of H_R (x) H_B needs chunk c of the input only through H_B and the sign H_R[a, c].
 So outer[c, e] is that sign for output e, residues[e] is its b, and B is 2^log2_chunk.
+"""
+
+Fold = namedtuple("Fold", "shifts residues log2_chunk")
+Fold.__doc__ = """How a down-projection adds up chunks of 2^log2_chunk numbers, and which sums it keeps.
+
+Number k of chunk c goes to place k ^ shifts[c]; after the transform of the sum its numbers
+residues[e] are the outputs.
 """
 
 
@@ -138,63 +156,96 @@ def _transform_from(x, first, log2_size, log2_done, line):
 
 
 @njit(nogil=True, cache=True)
-def _store(z, first, count, out, row, column, line):
-    """Write lines first to first + count - 1 of z as columns of the rows of a tile."""
+def _store(z, lines, count, out, row, column, line):
+    """Write the first `count` of some lines of z as columns of the rows of a tile."""
     lanes = len(line)
-    for lane in range(min(lanes, out.shape[0] - row)):
-        at = first * lanes + lane
-        for k in range(count):
-            out[row + lane, column + k] = z[at + k * lanes]
+    n_rows = min(lanes, out.shape[0] - row)
+    width = min(lanes, 32 // out.itemsize)  # numbers in a vector
+    done = 0
+    if n_rows == lanes and out.strides[1] == out.itemsize:
+        while done + width <= count:
+            store_square(z, lines, done, out, row, column + done, line)
+            done += width
+    for lane in range(n_rows):
+        for k in range(done, count):
+            out[row + lane, column + k] = z[lines[k] * lanes + lane]
 
 
 @njit(nogil=True, cache=True)
-def _multiply_real(z, at, factor, rows, n_going_on, n_used, weight, is_first, line):
-    """Multiply features by the factor of one block; those that end here get their weight."""
-    one = weight.dtype.type(1)
-    for i in range(n_used):
-        number = one if i < n_going_on else weight[i]
-        if is_first:
-            scale_line(z, at + i, factor, rows[i], number, line)
-        else:
-            multiply_line(z, at + i, factor, rows[i], number, line)
+def _transform_blocks(x, draw, g, factor, line):
+    """Transform the input by the blocks of group g, unless the group before it has done so."""
+    order = draw.signs.shape[2]
+    n_parts = draw.signs.shape[1]
+    first = draw.first_block[g]
+    n_ready = 0
+    if g > 0 and draw.first_block[g - 1] == first:
+        n_ready = draw.first_factor[g] - draw.first_factor[g - 1]
+    log2_order = 0
+    while (1 << log2_order) < order:
+        log2_order += 1
+    for j in range(n_ready, draw.first_factor[g + 1] - draw.first_factor[g]):
+        for part in range(n_parts):
+            at = (j * n_parts + part) * order
+            _flip_and_transform(x, draw.signs[first + j, part], factor, at, log2_order, line)
 
 
 @njit(nogil=True, cache=True)
-def _multiply_complex(z, at, n_features, factor, order, rows, n_going_on, n_used, weight, is_first, line):
-    """Do as `_multiply_real` does for features whose parts lie n_features lines apart."""
-    one = weight.dtype.type(1)
-    for i in range(n_used):
-        re, im = at + i, at + n_features + i
-        w_re = one if i < n_going_on else weight[i]
-        w_im = one if i < n_going_on else weight[n_features + i]
-        if is_first:
-            scale_line(z, re, factor, rows[i], w_re, line)
-            scale_line(z, im, factor, order + rows[i], w_im, line)
+def _multiply(z, at, factor, draw, g, weight, parts, line):
+    """Write the features of group g, products of factors and a weight; imaginary parts come after all real ones."""
+    order = draw.signs.shape[2]
+    rows, used = draw.rows, draw.used
+    first = draw.first_factor[g]
+    n = used[first]
+    start = 0
+    for degree in range(draw.first_factor[g + 1] - first, 0, -1):  # the highest comes first
+        stop = used[first + degree - 1]
+        # The choices stand outside the loops over features, which they would slow down.
+        if degree == 1:
+            for i in range(start, stop):
+                only1(z, at + i, n, factor, rows, first, i, 0, order, weight, parts, line)
+        elif degree == 2:
+            for i in range(start, stop):
+                only2(z, at + i, n, factor, rows, first, i, 0, order, weight, parts, line)
+        elif degree == 3:
+            for i in range(start, stop):
+                only3(z, at + i, n, factor, rows, first, i, 0, order, weight, parts, line)
+        elif degree == 4:
+            for i in range(start, stop):
+                only4(z, at + i, n, factor, rows, first, i, 0, order, weight, parts, line)
         else:
-            multiply_complex_line(z, re, im, factor, rows[i], order + rows[i], w_re, w_im, line)
+            for i in range(start, stop):
+                first4(z, at + i, n, factor, rows, first, i, 0, order, weight, parts, line)
+        f = first + 4
+        while f + 4 < first + degree:
+            for i in range(start, stop):
+                more4(z, at + i, n, factor, rows, f, i, f - first, order, weight, parts, line)
+            f += 4
+        n_left = first + degree - f
+        if n_left == 1:
+            for i in range(start, stop):
+                last1(z, at + i, n, factor, rows, f, i, f - first, order, weight, parts, line)
+        elif n_left == 2:
+            for i in range(start, stop):
+                last2(z, at + i, n, factor, rows, f, i, f - first, order, weight, parts, line)
+        elif n_left == 3:
+            for i in range(start, stop):
+                last3(z, at + i, n, factor, rows, f, i, f - first, order, weight, parts, line)
+        elif n_left == 4:
+            for i in range(start, stop):
+                last4(z, at + i, n, factor, rows, f, i, f - first, order, weight, parts, line)
+        start = stop
 
 
 @njit(nogil=True, cache=True)
 def _maclaurin_group(x, draw, g, weight, z, at, factor, line):
     """Write the features of group g to the lines of z from `at`; return how many lines."""
-    order = draw.signs.shape[2]
+    _transform_blocks(x, draw, g, factor, line)
     n_parts = draw.signs.shape[1]
-    log2_order = 0
-    while (1 << log2_order) < order:
-        log2_order += 1
-    first, end = draw.first_block[g], draw.first_block[g + 1]
-    n_features = draw.used[first]
-    for b in range(first, end):
-        for part in range(n_parts):
-            _flip_and_transform(x, draw.signs[b, part], factor, part * order, log2_order, line)
-        n_going_on = draw.used[b + 1] if b + 1 < end else 0
-        if n_parts == 1:
-            _multiply_real(z, at, factor, draw.rows[b], n_going_on, draw.used[b], weight, b == first, line)
-        else:
-            _multiply_complex(
-                z, at, n_features, factor, order, draw.rows[b], n_going_on, draw.used[b], weight, b == first, line
-            )
-    return n_parts * n_features
+    if n_parts == 1:
+        _multiply(z, at, factor, draw, g, weight, (0,), line)
+    else:
+        _multiply(z, at, factor, draw, g, weight, (0, 0), line)
+    return n_parts * draw.used[draw.first_factor[g]]
 
 
 @njit(nogil=True, cache=True)
@@ -203,7 +254,7 @@ def _maclaurin_segment(x, draw, segment, weight, z, at, factor, line):
 
     First come the groups, then the loose constants, `order` at a time, then the exact part.
     """
-    n_groups = draw.first_block.size - 1
+    n_groups = draw.first_block.size
     order = draw.signs.shape[2]
     last = _n_segments(draw) - 1
     if segment < n_groups:
@@ -224,17 +275,18 @@ def _maclaurin_segment(x, draw, segment, weight, z, at, factor, line):
 def _n_segments(draw):
     """Count the groups, the pieces of the loose constants, and two for the exact part."""
     order = draw.signs.shape[2]
-    return draw.first_block.size + 1 + (draw.n_loose + order - 1) // order
+    return draw.first_block.size + 2 + (draw.n_loose + order - 1) // order
 
 
 @njit(nogil=True, cache=True)
 def maclaurin_rows(tiles, draw, weight, z, factor, out, line):
     """Write the Maclaurin features of the rows in the tiles to the rows of `out`."""
+    lines = np.arange(2 * draw.signs.shape[2])
     for t in range(tiles.shape[0]):
         column = 0
         for segment in range(_n_segments(draw)):
             count = _maclaurin_segment(tiles[t], draw, segment, weight[column:], z, 0, factor, line)
-            _store(z, 0, count, out, t * len(line), column, line)
+            _store(z, lines, count, out, t * len(line), column, line)
             column += count
 
 
@@ -254,10 +306,11 @@ def _accumulate(z, first, chunk, subsample, total, line):
 @njit(nogil=True, cache=True)
 def subsampled_rows(tiles, subsample, total, out, line):
     """Project the rows in the tiles down, one chunk at a time; the tiles are overwritten."""
+    lines = np.arange(subsample.residues.size)
     for t in range(tiles.shape[0]):
         for chunk in range(subsample.outer.shape[0]):
             _accumulate(tiles[t], chunk << subsample.log2_chunk, chunk, subsample, total, line)
-        _store(total, 0, subsample.residues.size, out, t * len(line), 0, line)
+        _store(total, lines, subsample.residues.size, out, t * len(line), 0, line)
 
 
 @njit(nogil=True, cache=True)
@@ -271,12 +324,13 @@ def craft_rows(tiles, draw, weight, n_kept, subsample, z, factor, total, out, li
     size = 1 << log2_chunk
     n_down = weight.size - n_kept
     n_projected = subsample.residues.size
+    lines = np.arange(max(n_projected, 2 * draw.signs.shape[2]))
     for t in range(tiles.shape[0]):
         column, chunk, ready = 0, 0, 0
         for segment in range(_n_segments(draw)):
             if column >= n_down:
                 count = _maclaurin_segment(tiles[t], draw, segment, weight[column:], z, 0, factor, line)
-                _store(z, 0, count, out, t * lanes, n_projected + column - n_down, line)
+                _store(z, lines, count, out, t * lanes, n_projected + column - n_down, line)
                 column += count
                 continue
             count = _maclaurin_segment(tiles[t], draw, segment, weight[column:], z, ready, factor, line)
@@ -294,4 +348,48 @@ def craft_rows(tiles, draw, weight, n_kept, subsample, z, factor, total, out, li
             if used and ready > used:
                 z[: (ready - used) * lanes] = z[used * lanes : ready * lanes]
             ready -= used
-        _store(total, 0, n_projected, out, t * lanes, 0, line)
+        _store(total, lines, n_projected, out, t * lanes, 0, line)
+
+
+@njit(nogil=True, cache=True)
+def _fold(z, count, column, fold, total, line):
+    """Add lines of z, the numbers from `column` on, to the lines of their chunk."""
+    one = z.dtype.type(1)
+    mask = (1 << fold.log2_chunk) - 1
+    for k in range(count):
+        at = column + k
+        add_line(total, (at & mask) ^ fold.shifts[at >> fold.log2_chunk], z, k, one, line)
+
+
+@njit(nogil=True, cache=True)
+def _store_fold(fold, total, out, row, line):
+    """Transform the sum of the chunks and write the rows that are kept."""
+    transform(total, 0, fold.log2_chunk, line)
+    _store(total, fold.residues, fold.residues.size, out, row, 0, line)
+
+
+@njit(nogil=True, cache=True)
+def folded_rows(tiles, fold, total, out, line):
+    """Project the rows in the tiles down: add up their chunks, then transform once."""
+    for t in range(tiles.shape[0]):
+        total[:] = 0
+        _fold(tiles[t], tiles.shape[1] // len(line), 0, fold, total, line)
+        _store_fold(fold, total, out, t * len(line), line)
+
+
+@njit(nogil=True, cache=True)
+def folded_craft_rows(tiles, draw, weight, n_kept, fold, z, factor, total, out, line):
+    """Project the rows in the tiles up and down, as `craft_rows` does, with chunks added up first."""
+    n_down = weight.size - n_kept
+    lines = np.arange(2 * draw.signs.shape[2])
+    for t in range(tiles.shape[0]):
+        row, column = t * len(line), 0
+        total[:] = 0
+        for segment in range(_n_segments(draw)):
+            count = _maclaurin_segment(tiles[t], draw, segment, weight[column:], z, 0, factor, line)
+            if column < n_down:
+                _fold(z, count, column, fold, total, line)
+            else:
+                _store(z, lines, count, out, row, fold.residues.size + column - n_down, line)
+            column += count
+        _store_fold(fold, total, out, row, line)

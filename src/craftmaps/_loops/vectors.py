@@ -10,11 +10,14 @@ Numba's cache does not notice changes of this file: after one, remove the caches
 
 from llvmlite import ir
 from numba import types
+from numba.core import cgutils
 from numba.extending import intrinsic
 
 # Eight of the sixteen 256-bit registers hold the values of a radix-8 butterfly; where the
 # machine has other widths, LLVM splits or joins these vectors.
 _VECTOR_BYTES = 32
+# As far as `RandomMaclaurin` draws more rows than there are features.
+_LOOK_AHEAD = 8
 
 
 def _line_slots(context, builder, array_type, array, line_type, offset):
@@ -135,31 +138,139 @@ def _make_line_operation(operation):
 butterfly2, butterfly4, butterfly8, butterfly16 = (_make_butterfly(radix) for radix in (2, 4, 8, 16))
 flipped1, flipped2, flipped4, flipped8, flipped16 = (_make_flipped_butterfly(radix) for radix in (1, 2, 4, 8, 16))
 scale_line = _make_line_operation(lambda b, old, new, number: b.fmul(new, number))
-multiply_line = _make_line_operation(lambda b, old, new, number: b.fmul(b.fmul(old, new), number))
 add_line = _make_line_operation(lambda b, old, new, number: b.fadd(old, b.fmul(new, number)))
 
 
+def _make_product(n_factors, is_first, is_last):
+    """Make z[to] = z[to] times factors j, j + 1, ... of feature i; the first ones overwrite what is in z.
+
+    After the last ones comes the weight of the feature. A number has as many parts as the tuple `parts`; with two it
+    is complex, and its imaginary part stands n_apart lines behind the real one in z and `order` lines
+    behind it in `factor`, where the lines of factor j begin at j * n_parts * order. Row f + k of `rows`
+    says which of them belong to the features.
+    """
+
+    @intrinsic
+    def product(typingctx, z, to, n_apart, factor, rows, f, i, j, order, weight, parts, line):
+        def codegen(context, builder, signature, args):
+            z, to, n_apart, factor, rows, f, i, j, order, weight, _, _ = args
+            z_type, factor_type, rows_type, weight_type, parts, line = (signature.args[k] for k in (0, 3, 4, 9, 10, 11))
+            row_data = context.make_array(rows_type)(context, builder, rows).data
+            weight_data = context.make_array(weight_type)(context, builder, weight).data
+            size = ir.Constant(to.type, line.count)
+
+            def places(first, distance):
+                return [first] if parts.count == 1 else [first, builder.add(first, distance)]
+
+            def slots(array_type, array, place):
+                return _line_slots(context, builder, array_type, array, line, builder.mul(place, size))
+
+            def lines_of(k, ahead):
+                step = ir.Constant(to.type, k)
+                at = builder.add(builder.mul(builder.add(f, step), order), builder.add(i, ir.Constant(to.type, ahead)))
+                row = builder.zext(builder.load(builder.gep(row_data, [at])), to.type)
+                block = builder.mul(builder.mul(builder.add(j, step), ir.Constant(to.type, parts.count)), order)
+                return [slots(factor_type, factor, place)[2] for place in places(builder.add(block, row), order)]
+
+            vector, align, _ = slots(z_type, z, to)
+            targets = [slots(z_type, z, place)[2] for place in places(to, n_apart)]
+            sources = [lines_of(k, 0) for k in range(n_factors)]
+            # Rows are in random order, so the processor has to be told which lines come next.
+            for k in range(n_factors):
+                for line_slots in lines_of(k, _LOOK_AHEAD):
+                    _prefetch(builder, line_slots[0])
+            for part in range(len(targets[0])):
+                operands = sources if is_first else [targets, *sources]
+                loaded = [[builder.load(slots[part], align=align) for slots in lines] for lines in operands]
+                value = loaded[0]
+                for number in loaded[1:]:
+                    value = _times(builder, value, number)
+                if is_last:
+                    weights = [builder.load(builder.gep(weight_data, [place])) for place in places(i, n_apart)]
+                    value = [builder.fmul(v, _spread(builder, w, vector)) for v, w in zip(value, weights, strict=True)]
+                for target, v in zip(targets, value, strict=True):
+                    builder.store(v, target[part], align=align)
+            return context.get_dummy_value()
+
+        n = types.intp
+        return types.void(z, n, n, factor, rows, n, n, n, n, weight, parts, line), codegen
+
+    return product
+
+
+def _prefetch(builder, pointer):
+    """Emit the wish to have a line in the cache soon."""
+    byte_pointer, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+    function_type = ir.FunctionType(ir.VoidType(), [byte_pointer, number, number, number])
+    function = cgutils.get_or_insert_function(builder.module, function_type, "llvm.prefetch.p0i8")
+    read, keep, data = (ir.Constant(number, value) for value in (0, 3, 1))
+    builder.call(function, [builder.bitcast(pointer, byte_pointer), read, keep, data])
+
+
+def _times(builder, a, b):
+    """Emit the product of two numbers, each of one part or of two."""
+    if len(a) == 1:
+        return [builder.fmul(a[0], b[0])]
+    return [
+        builder.fsub(builder.fmul(a[0], b[0]), builder.fmul(a[1], b[1])),
+        builder.fadd(builder.fmul(a[0], b[1]), builder.fmul(a[1], b[0])),
+    ]
+
+
+# Up to four factors are multiplied in registers; products of more begin with `first` and end with `last`.
+only1, only2, only3, only4 = (_make_product(n, is_first=True, is_last=True) for n in (1, 2, 3, 4))
+last1, last2, last3, last4 = (_make_product(n, is_first=False, is_last=True) for n in (1, 2, 3, 4))
+first4, more4 = (_make_product(4, is_first=is_first, is_last=False) for is_first in (True, False))
+
+
 @intrinsic
-def multiply_complex_line(typingctx, z, re, im, factor, a, b, w_re, w_im, line):
-    """Emit (z[re], z[im]) = the product with (factor[a], factor[b]), its parts times w_re, w_im."""
+def store_square(typingctx, z, lines, e, out, row, column, line):
+    """Emit out[row + lane, column + k] = z[lines[e + k]], for all lanes, and for as many k as a vector has numbers.
+
+    It is a transposition in registers. Rows of `out` must be contiguous.
+    """
 
     def codegen(context, builder, signature, args):
-        z, re, im, factor, a, b, w_re, w_im, _ = args
-        line = signature.args[8]
-        size = ir.Constant(re.type, line.count)
-        vector, align, z_re = _line_slots(context, builder, signature.args[0], z, line, builder.mul(re, size))
-        z_im, f_re, f_im = (
-            _line_slots(context, builder, signature.args[0], array, line, builder.mul(index, size))[2]
-            for array, index in ((z, im), (factor, a), (factor, b))
-        )
-        number_re, number_im = _spread(builder, w_re, vector), _spread(builder, w_im, vector)
-        for slots in zip(z_re, z_im, f_re, f_im, strict=True):
-            zr, zi, fr, fi = (builder.load(slot, align=align) for slot in slots)
-            new_re = builder.fsub(builder.fmul(zr, fr), builder.fmul(zi, fi))
-            new_im = builder.fadd(builder.fmul(zr, fi), builder.fmul(zi, fr))
-            builder.store(builder.fmul(new_re, number_re), slots[0], align=align)
-            builder.store(builder.fmul(new_im, number_im), slots[1], align=align)
+        z, lines, e, out, row, column, _ = args
+        z_type, lines_type, out_type, line = (signature.args[k] for k in (0, 1, 3, 6))
+        array = context.make_array(out_type)(context, builder, out)
+        step = builder.extract_value(array.strides, 0)
+        line_data = context.make_array(lines_type)(context, builder, lines).data
+        size = ir.Constant(e.type, line.count)
+        sources = []
+        width = 1
+        while len(sources) < width:
+            at = builder.add(e, ir.Constant(e.type, len(sources)))
+            offset = builder.mul(builder.load(builder.gep(line_data, [at])), size)
+            vector, align, slots = _line_slots(context, builder, z_type, z, line, offset)
+            width = vector.count
+            sources.append(slots)
+        byte_pointer = ir.IntType(8).as_pointer()
+        start = builder.bitcast(builder.gep(array.data, [column]), byte_pointer)
+        for part in range(len(sources[0])):
+            square = _transposed(builder, [builder.load(slots[part], align=align) for slots in sources])
+            for lane, value in enumerate(square):
+                at = builder.mul(builder.add(row, ir.Constant(row.type, part * width + lane)), step)
+                target = builder.bitcast(builder.gep(start, [at]), vector.as_pointer())
+                builder.store(value, target, align=align)
         return context.get_dummy_value()
 
-    number = z.dtype
-    return types.void(z, types.intp, types.intp, factor, types.intp, types.intp, number, number, line), codegen
+    number = types.intp
+    return types.void(z, lines, number, out, number, number, line), codegen
+
+
+def _transposed(builder, rows):
+    """Emit the transposition of a square of vectors: swap halves, quarters, and so on."""
+    n = len(rows)
+    half = n // 2
+    while half:
+        for i in (i for i in range(n) if not i & half):
+            upper, lower = rows[i], rows[i + half]
+            keep = [k if not k & half else n + k - half for k in range(n)]
+            rest = [k + half if not k & half else n + k for k in range(n)]
+            rows[i], rows[i + half] = (
+                builder.shuffle_vector(upper, lower, ir.Constant(ir.VectorType(ir.IntType(32), n), mask))
+                for mask in (keep, rest)
+            )
+        half //= 2
+    return rows
