@@ -72,10 +72,10 @@ def choose(X: Any, y: NDArray, kernel: Any, metric: Any, normalize: Any, task: T
     X, y = X[rows], y[rows]
     if len(candidates) > 1:
         small = _Trial(X[:_FIRST_ROWS], y[:_FIRST_ROWS], _FIRST_WIDTH, task)
-        first = {treatment: small.score(treatment, first_kernel).error for treatment in candidates}
-        candidates = sorted(candidates, key=first.__getitem__)
+        first = {treatment: small.score(treatment, first_kernel) for treatment in candidates}
+        candidates = _best_first(first)
         if is_auto(metric) and _has_axes(X):
-            candidates = [*candidates[:_FINALISTS], *_gradients(first, lengths)]
+            candidates = [*candidates[:_FINALISTS], *_gradients(candidates, lengths)]
     width = _GREAT_WIDTH if task.n_components >= _GREAT_WIDTH else _WIDTH
     final = _Final(_Trial(X, y, width, task), candidates[0], first_kernel)
     for treatment in candidates:
@@ -212,11 +212,23 @@ def _metrics(X: Any, metric: Any) -> Names:
     return (None, "standard", "covariance 0.5", "covariance 1") if _has_axes(X) else (None, "standard")
 
 
-def _gradients(first: dict[Treatment, float], lengths: tuple[bool, ...]) -> list[Treatment]:
+def _best_first(scores: dict[Treatment, Score]) -> list[Treatment]:
+    """Order treatments: the best of all, the best of the others, and so on."""
+    left, ordered = list(scores), []
+    while left:
+        best = left[0]
+        for treatment in left[1:]:
+            if scores[treatment].is_better_than(scores[best]):
+                best = treatment
+        left.remove(best)
+        ordered.append(best)
+    return ordered
+
+
+def _gradients(best_first: list[Treatment], lengths: tuple[bool, ...]) -> list[Treatment]:
     """Return gradient metrics of rows as they are or standardised, whichever did better before."""
-    plain = {treatment: error for treatment, error in first.items() if treatment.metric in (None, "standard")}
-    name = "gradient 1 standard" if min(plain, key=plain.__getitem__).metric else "gradient 1"
-    return [Treatment(name, normalize) for normalize in lengths]
+    plain = next(treatment.metric for treatment in best_first if treatment.metric in (None, "standard"))
+    return [Treatment("gradient 1 standard" if plain else "gradient 1", normalize) for normalize in lengths]
 
 
 def _has_axes(X: Any) -> bool:

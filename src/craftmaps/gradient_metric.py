@@ -10,12 +10,12 @@ from sklearn.preprocessing import normalize as unit_length
 
 from craftmaps.kernels import whole_power
 from craftmaps.metric import LinearMetric, with_signs
-from craftmaps.parallel import blas_threads
+from craftmaps.parallel import blas_threads, cut
 from craftmaps.randomness import child_seed, uniforms
 
 _DEGREE = 5
 _PENALTIES = (1e-3, 1e-2, 1e-1)
-_FIT_ROWS = 4096
+_FIT_ROWS = 6144
 _FEW_ROWS = 1536
 _SCORED_ROWS = 1024
 _MOST_TARGETS = 16
@@ -65,7 +65,7 @@ class GradientMetric(LinearMetric):
         spread = X.std(axis=0, dtype=np.float64) if self.standardize else np.ones(X.shape[1])
         spread = np.where(spread > 0, spread, 1.0)
         rows = ((X - self.mean_) / spread).astype(np.float32)
-        with blas_threads():
+        with blas_threads(min(X.shape)):
             vectors, values = self._axes(self._comparable(rows), targets)
             scales = np.sqrt(values / values[0]) ** float(self.power)
         self.components_ = (vectors * scales[:, None] / spread)[: self.n_components]
@@ -120,16 +120,17 @@ class GradientMetric(LinearMetric):
 
 def _fitted_weights(rows: NDArray[np.float32], targets: NDArray[np.float32], penalty: float) -> NDArray[np.float32]:
     """Return the weights of a kernel machine on rows; the penalty is relative to the diagonal."""
-    system = whole_power(rows @ rows.T + 1, _DEGREE)
-    # Kernels of rows of unlike lengths differ by many powers of ten: with a diagonal of ones they keep their digits.
-    scales = 1 / np.sqrt(system.diagonal())[:, None]
-    system *= scales
-    system *= scales.T
     while True:
-        raised = system.T.copy(order="F")  # symmetric: a copy without a transposition
-        raised[np.diag_indices_from(raised)] += np.float32(penalty)
-        try:
-            factor = linalg.cho_factor(raised, lower=True, overwrite_a=True, check_finite=False)
+        system = rows @ rows.T
+        for part in cut(rows.shape[0], 256):  # a power needs room for a copy
+            system[part] = whole_power(system[part] + 1, _DEGREE)
+        # Kernels of rows of unlike lengths differ by powers of ten: with a diagonal of ones they keep their digits.
+        scales = 1 / np.sqrt(system.diagonal())[:, None]
+        system *= scales
+        system *= scales.T
+        system[np.diag_indices_from(system)] += np.float32(penalty)
+        try:  # transposed it is the same, and in the order of LAPACK, so that it is overwritten and not copied
+            factor = linalg.cho_factor(system.T, lower=True, overwrite_a=True, check_finite=False)
         except linalg.LinAlgError:
             penalty *= 10  # rounding errors were larger
             continue

@@ -20,7 +20,7 @@ from craftmaps.sampling import bottom_rows
 from craftmaps.tensor_sketch import TensorSketch
 from craftmaps.treatments import Treatment
 
-_UP_FACTOR = 4
+_UP_FACTOR = 8
 _FIRST_ROWS = 12288
 
 
