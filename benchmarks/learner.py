@@ -26,7 +26,15 @@ from sklearn.linear_model import RidgeClassifier
 from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, normalize
 
-from craftmaps import CovarianceMetric, CraftClassifier, CraftMap, Polynomial, RandomMaclaurin, datasets
+from craftmaps import (
+    CovarianceMetric,
+    CraftClassifier,
+    CraftMap,
+    Polynomial,
+    RandomMaclaurin,
+    SubsampledHadamard,
+    datasets,
+)
 
 RESULTS = Path(__file__).parent / "results" / "learner.json"
 WIDTH = 4096
@@ -158,9 +166,16 @@ def memory() -> dict[str, Any]:
 
 
 def paper_map(width: int, seed: int, exact: Any = "auto") -> CraftMap:
-    """Return the map of the paper: degrees drawn geometrically, exact low degrees, D = 8 E."""
-    up = RandomMaclaurin(Polynomial(7), 8 * width, degrees="geometric", exact_low_degrees=exact, random_state=seed)
-    return CraftMap(Polynomial(7), width, up=up, random_state=seed)
+    """Return the map of the paper: degrees drawn geometrically, exact low degrees, D = 8 E, rows of H at random."""
+    up = RandomMaclaurin(
+        Polynomial(7),
+        8 * width,
+        projection="stratified",
+        degrees="geometric",
+        exact_low_degrees=exact,
+        random_state=seed,
+    )
+    return CraftMap(Polynomial(7), width, up=up, down=SubsampledHadamard(), random_state=seed)
 
 
 def paper_map_beside(width: int, seed: int) -> FeatureUnion:

@@ -120,7 +120,7 @@ class _Trial:
         self.X, self.y, self.task = X, y, task
         self.targets = task.targets(y)
         self.width = min(task.n_components, width)
-        self._fitted: tuple[Any, Any] = (None, None)
+        self._fitted: dict[Treatment, list[Any]] = {}
         self._shaped: tuple[Any, Any] = (None, None)
         # Rows come in the order of their hashes, so every fourth one is a random quarter.
         quarter = np.arange(X.shape[0]) % 4
@@ -129,13 +129,15 @@ class _Trial:
     def shaped(self, treatment: Treatment) -> list[Any]:
         """Return the rows as a treatment shapes them in each split.
 
-        The last metrics and rows are kept: the next trial may have only other axes or another kernel.
+        The last two metrics and the last rows are kept: the next trial may have only other axes or another kernel.
         """
         whole = treatment._replace(n_axes=None)
-        if self._fitted[0] != whole:
-            self._fitted = (whole, [whole.fitted(self.X[train], self.targets[train]) for train, _ in self.splits])
+        if whole not in self._fitted:
+            if len(self._fitted) == 2:
+                del self._fitted[next(iter(self._fitted))]
+            self._fitted[whole] = [whole.fitted(self.X[train], self.targets[train]) for train, _ in self.splits]
         if self._shaped[0] != treatment:
-            pairs = zip(self._fitted[1], self.splits, strict=True)
+            pairs = zip(self._fitted[whole], self.splits, strict=True)
             lifts = [treatment.lift_with(metric, self.X[train]) for metric, (train, _) in pairs]
             self._shaped = (treatment, [lift.shape_rows(self.X) for lift in lifts])
         return self._shaped[1]
