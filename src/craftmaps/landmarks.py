@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
-from scipy.linalg import get_blas_funcs, lapack
+from scipy.linalg import lapack
 from scipy.sparse import issparse, vstack
 from sklearn.utils import check_scalar
 from sklearn.utils.extmath import safe_sparse_dot
@@ -15,11 +15,11 @@ from sklearn.utils.extmath import safe_sparse_dot
 from craftmaps.feature_map import KernelMap, check_choice
 from craftmaps.kernels import Polynomial, Rows
 from craftmaps.moments import EstimateMoments
-from craftmaps.parallel import blas_threads
+from craftmaps.parallel import blas_threads, cut, for_products_of_rows
 from craftmaps.randomness import seed_of
 from craftmaps.sampling import bottom_rows
 
-_BLOCK_BYTES = 2**23
+_PANEL = 512
 
 
 class LandmarkMap(KernelMap):
@@ -116,24 +116,24 @@ class LandmarkMap(KernelMap):
             return
         self.penalty_ = np.eye(K.shape[0])
         with blas_threads():
-            self.whitening_ = np.asfortranarray(_inverse_factor(K, np.finfo(X.dtype).eps), dtype=X.dtype)
+            self.whitening_ = np.ascontiguousarray(_inverse_factor(K, np.finfo(X.dtype).eps), dtype=X.dtype)
 
     def _transform_rows(self, X: Any) -> NDArray[np.floating]:
         """Map rows that are known to be good, a block at a time."""
         out = np.empty((X.shape[0], self._n_features_out), X.dtype)
         landmarks = self.landmarks_.astype(X.dtype, copy=False).T
-        whitening = np.asfortranarray(self.whitening_, dtype=X.dtype) if self.whiten else None
-        trmm = get_blas_funcs("trmm", dtype=X.dtype)
-        block = max(16, _BLOCK_BYTES // (X.dtype.itemsize * self._n_features_out))
-        with blas_threads():
-            for start in range(0, X.shape[0], block):
-                dots = safe_sparse_dot(X[start : start + block], landmarks, dense_output=True)
-                values = self.kernel.of_dot_products(dots)
-                if whitening is None:
-                    out[start : start + block] = values
-                else:
-                    # Rows as columns, as BLAS has them, with the transpose of a triangle.
-                    out[start : start + block] = trmm(1.0, whitening, values.T, trans_a=1, overwrite_b=1).T
+        whitening = self.whitening_.astype(X.dtype, copy=False) if self.whiten else None
+        panels = cut(self._n_features_out, _PANEL)
+
+        def block(rows: slice) -> None:
+            values = self.kernel.of_dot_products(safe_sparse_dot(X[rows], landmarks, dense_output=True))
+            if whitening is None:
+                out[rows] = values
+                return
+            for panel in panels:  # of an upper triangle, whose zeros need no product
+                np.matmul(values[:, : panel.stop], whitening[: panel.stop, panel], out=out[rows, panel])
+
+        for_products_of_rows(block, X.shape[0])
         return out
 
     @property
