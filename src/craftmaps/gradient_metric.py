@@ -65,9 +65,10 @@ class GradientMetric(LinearMetric):
         spread = X.std(axis=0, dtype=np.float64) if self.standardize else np.ones(X.shape[1])
         spread = np.where(spread > 0, spread, 1.0)
         rows = ((X - self.mean_) / spread).astype(np.float32)
-        with blas_threads(min(X.shape)):
-            vectors, values = self._axes(self._comparable(rows), targets)
-            scales = np.sqrt(values / values[0]) ** float(self.power)
+        n_fit = min(_FIT_ROWS, X.shape[0] * 3 // 4)
+        with blas_threads(n_fit):
+            vectors, values = self._axes(self._comparable(rows), targets, n_fit)
+        scales = np.sqrt(values / values[0]) ** float(self.power)
         self.components_ = (vectors * scales[:, None] / spread)[: self.n_components]
         return self
 
@@ -95,9 +96,8 @@ class GradientMetric(LinearMetric):
         mean = float(np.square(rows, dtype=np.float64).sum(axis=1).mean())
         return rows / np.float32(np.sqrt(mean) if mean > 0 else 1.0)
 
-    def _axes(self, rows: NDArray[np.float32], targets: NDArray[np.float32]) -> tuple[NDArray, NDArray]:
+    def _axes(self, rows: NDArray[np.float32], targets: NDArray[np.float32], n_fit: int) -> tuple[NDArray, NDArray]:
         """Return the eigenvectors, one a row, and eigenvalues of the average gradient outer product."""
-        n_fit = min(_FIT_ROWS, rows.shape[0] * 3 // 4)
         known, scored = rows[:n_fit], rows[n_fit:][:_SCORED_ROWS]
         dots = scored @ known.T + 1
         # A few rows are enough to tell a good penalty.

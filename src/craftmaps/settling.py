@@ -20,7 +20,6 @@ from craftmaps.sampling import bottom_rows
 from craftmaps.tensor_sketch import TensorSketch
 from craftmaps.treatments import Treatment
 
-_UP_FACTOR = 8
 _FIRST_ROWS = 12288
 
 
@@ -99,7 +98,7 @@ class SettledLearner(CheckedLearner):
         seed = child_seed(self.seed_, "map")
         if self.feature_map == "craft":
             up_components = None if width < self.n_components else self.up_components
-            return CraftMap(kernel, width, up_components=up_components or _UP_FACTOR * width, random_state=seed)
+            return CraftMap(kernel, width, up_components=up_components, random_state=seed)
         if self.feature_map == "maclaurin":
             return RandomMaclaurin(kernel, width, complex_weights=True, random_state=seed)
         if self.feature_map == "tensorsketch":

@@ -87,3 +87,16 @@ def test_the_loops_of_its_parts_stay_inside_their_buffers(fences, rows, dtype):
     craft_map = CraftMap(Polynomial(3), 30, random_state=1).fit(rows)
     up_then_down(craft_map, rows.astype(dtype))
     assert fences() == 0
+
+
+@PRECISIONS
+@DOWNS
+@pytest.mark.parametrize("columns", [slice(3, 43), slice(0, 80, 2)], ids=["a slice", "every other one"])
+def test_into_columns_of_a_wider_array(rows, dtype, down, columns):
+    X = np.tile(rows, (2, 1)).astype(dtype)
+    craft_map = CraftMap(Polynomial(3), 40, down=down, random_state=1).fit(X)
+    room = np.full((X.shape[0], 90), _FENCE, dtype)
+    craft_map._transform_into(X, room[:, columns])
+    np.testing.assert_array_equal(room[:, columns], craft_map.transform(X))
+    room[:, columns] = _FENCE
+    assert (room == _FENCE).all()

@@ -9,6 +9,7 @@ import numpy as np
 from numba import njit
 
 from craftmaps._loops.vectors import (
+    VECTOR_BYTES,
     add_line,
     butterfly2,
     butterfly4,
@@ -160,7 +161,7 @@ def _store(z, lines, count, out, row, column, line):
     """Write the first `count` of some lines of z as columns of the rows of a tile."""
     lanes = len(line)
     n_rows = min(lanes, out.shape[0] - row)
-    width = min(lanes, 32 // out.itemsize)  # numbers in a vector
+    width = min(lanes, VECTOR_BYTES // out.itemsize)
     done = 0
     if n_rows == lanes and out.strides[1] == out.itemsize:
         while done + width <= count:

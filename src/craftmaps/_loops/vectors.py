@@ -15,7 +15,7 @@ from numba.extending import intrinsic
 
 # Eight of the sixteen 256-bit registers hold the values of a radix-8 butterfly; where the
 # machine has other widths, LLVM splits or joins these vectors.
-_VECTOR_BYTES = 32
+VECTOR_BYTES = 32
 # As far as `RandomMaclaurin` draws more rows than there are features.
 _LOOK_AHEAD = 8
 
@@ -25,7 +25,7 @@ def _line_slots(context, builder, array_type, array, line_type, offset):
     lanes = line_type.count
     data = context.make_array(array_type)(context, builder, array).data
     itemsize = array_type.dtype.bitwidth // 8
-    width = min(lanes, _VECTOR_BYTES // itemsize)
+    width = min(lanes, VECTOR_BYTES // itemsize)
     vector = ir.VectorType(context.get_value_type(array_type.dtype), width)
     slots = []
     for part in range(0, lanes, width):
