@@ -1,6 +1,7 @@
 """TensorSketch of Pham and Pagh: polynomial kernels by convolved count sketches."""
 
 import math
+from functools import cache
 from numbers import Integral
 from typing import Any, Self
 
@@ -15,9 +16,11 @@ from craftmaps.kernels import Polynomial, Rows
 from craftmaps.moments import EstimateMoments, of_estimate, of_lengths, pairs_of, tensor_sketch_covariance
 from craftmaps.parallel import for_row_blocks
 from craftmaps.randomness import integers, seed_of, signs
-from craftmaps.tiles import csr_block, frozen
+from craftmaps.tiles import csr_block, frozen, next_power_of_two
 
 _BLOCK_BYTES = 2**18  # of sketches: with their spectra they stay in the second-level cache
+_LANES_BLOCK_ROWS = 256
+_MIN_LANES_WIDTH = 16  # narrower sketches are less than a vector wide
 
 
 class TensorSketch(KernelMap):
@@ -81,32 +84,31 @@ class TensorSketch(KernelMap):
     def _transform_rows(self, X: Any) -> NDArray[np.floating]:
         """Map rows that are known to be good, a block at a time."""
         out = np.empty((X.shape[0], self._n_features_out), X.dtype)
-        hash_signs = self.signs_.astype(X.dtype)
-        hash_signs[:, :-1] *= X.dtype.type(self._scale)
-
-        def block(start: int, stop: int) -> None:
-            self._write_block(X, start, stop, hash_signs, out[start:stop])
-
-        for_row_blocks(block, X.shape[0], max(1, _BLOCK_BYTES // (X.dtype.itemsize * self._n_features_out)))
-        return out
-
-    def _write_block(self, X: Any, start: int, stop: int, hash_signs: NDArray, out: NDArray) -> None:
-        """Multiply the spectra of the sketches of some rows and transform back."""
-        from craftmaps._loops import count_sketch
-
-        rows: tuple = csr_block(X, start, stop) if issparse(X) else (frozen(np.ascontiguousarray(X[start:stop])),)
-        sketch: Any = count_sketch.sketch_csr if issparse(X) else count_sketch.sketch_dense
-        constant = X.dtype.type(self._constant)
-        spectrum = None
-        for buckets, factor in zip(self.buckets_, hash_signs, strict=True):
-            sketch(*rows, frozen(buckets), frozen(factor), constant, out)
-            factor_spectrum = fft.rfft(out, axis=1)
-            spectrum = factor_spectrum if spectrum is None else np.multiply(spectrum, factor_spectrum, out=spectrum)
-        if spectrum is None:  # degree 0: the sketch of the constant 1
+        if not len(self.buckets_):  # the sketch of the constant 1
             out[:] = 0
             out[:, 0] = 1
-        elif self.buckets_.shape[0] > 1:
-            out[:] = fft.irfft(spectrum, n=out.shape[1], axis=1, overwrite_x=True)
+            return out
+        # The constant is one more feature.
+        factor = np.full(X.shape[1] + 1, self._scale, X.dtype)
+        factor[-1] = self._constant
+        signs = self.signs_.astype(X.dtype)
+        write, block_rows = _sketch_by_rows, max(1, _BLOCK_BYTES // (X.dtype.itemsize * out.shape[1]))
+        if self._is_for_lanes():
+            write, block_rows = _sketch_on_lanes, _LANES_BLOCK_ROWS
+            # What the transforms leave out of scaling: powers of two, which are exact.
+            signs *= X.dtype.type(0.5)
+            signs[0] /= out.shape[1]
+
+        def block(start: int, stop: int) -> None:
+            write(X, start, stop, factor, self.buckets_, signs, out[start:stop])
+
+        for_row_blocks(block, X.shape[0], block_rows)
+        return out
+
+    def _is_for_lanes(self) -> bool:
+        """Tell whether our own Fourier transforms, of powers of two, can be used, and are needed."""
+        D = self._n_features_out
+        return len(self.buckets_) > 1 and D >= _MIN_LANES_WIDTH and D == next_power_of_two(D)
 
     @property
     def _n_features_out(self) -> int:
@@ -130,3 +132,51 @@ class TensorSketch(KernelMap):
         D, degree = int(self.n_components), int(self.kernel.degree)
         sketches = degree * (2.0 * self.n_features_in_ * density + 3.0 * D)
         return sketches + (degree + 1) * 2.5 * D * max(math.log2(D), 1)
+
+
+def _sketch_on_lanes(
+    X: Any, start: int, stop: int, factor: NDArray, buckets: NDArray, signs: NDArray, out: NDArray
+) -> None:
+    """Write the sketches of some rows, several side by side."""
+    from craftmaps._loops import lanes, tensor_sketch
+
+    D = out.shape[1]
+    # Two sketches of a line's rows have to stay in the second-level cache.
+    line = lanes.line_for(stop - start, X.dtype, lanes.LINE_BYTES // 2)
+    drawn = (frozen(buckets), frozen(signs), _twiddles(D, X.dtype))
+    z, product = (lanes.aligned_empty(D * len(line), X.dtype) for _ in range(2))
+    if issparse(X):
+        tensor_sketch.convolve_csr(*csr_block(X, start, stop), frozen(factor), *drawn, z, product, out, line)
+        return
+    n_tiles, width = -(-(stop - start) // len(line)), factor.size
+    tiles = lanes.aligned_empty(n_tiles * width * len(line), X.dtype).reshape(n_tiles, -1)
+    position = np.arange(width)
+    lanes.load_dense(frozen(np.ascontiguousarray(X[start:stop])), frozen(position), frozen(factor), tiles, line)
+    tiles[:, -len(line) :] = factor[-1]
+    tensor_sketch.convolve_dense(tiles, *drawn, z, product, out, line)
+
+
+def _sketch_by_rows(
+    X: Any, start: int, stop: int, factor: NDArray, buckets: NDArray, signs: NDArray, out: NDArray
+) -> None:
+    """Write the sketches of some rows, of any width: multiply spectra and transform back."""
+    from craftmaps._loops import count_sketch
+
+    rows: tuple = csr_block(X, start, stop) if issparse(X) else (frozen(np.ascontiguousarray(X[start:stop])),)
+    sketch: Any = count_sketch.sketch_csr if issparse(X) else count_sketch.sketch_dense
+    spectrum = None
+    for factor_buckets, factor_signs in zip(buckets, signs, strict=True):
+        sketch(*rows, frozen(factor_buckets), frozen(factor_signs * factor), out)
+        if len(buckets) == 1:
+            return
+        factor_spectrum = fft.rfft(out, axis=1)
+        spectrum = factor_spectrum if spectrum is None else np.multiply(spectrum, factor_spectrum, out=spectrum)
+    out[:] = fft.irfft(spectrum, n=out.shape[1], axis=1, overwrite_x=True)
+
+
+@cache
+def _twiddles(D: int, dtype: np.dtype) -> Any:
+    """Return the tables of our own Fourier transforms, made once for a width."""
+    from craftmaps._loops.tensor_sketch import Twiddles, twiddles_for
+
+    return Twiddles(*map(frozen, twiddles_for(D, dtype)))

@@ -12,14 +12,14 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-_LINE_BYTES = 64
+LINE_BYTES = 64
 # A vector load that straddles two cache lines costs double, and NumPy aligns to 16 bytes only.
 _ALIGNMENT = 64
 
 
-def line_for(n_rows: int, dtype: np.dtype) -> tuple[int, ...]:
+def line_for(n_rows: int, dtype: np.dtype, n_bytes: int = LINE_BYTES) -> tuple[int, ...]:
     """Choose how many rows stand side by side: a full cache line, or four for a short block."""
-    return (0,) * (4 if n_rows <= 4 else _LINE_BYTES // np.dtype(dtype).itemsize)
+    return (0,) * (4 if n_rows <= 4 else n_bytes // np.dtype(dtype).itemsize)
 
 
 def aligned_empty(size: int, dtype: np.dtype) -> NDArray:

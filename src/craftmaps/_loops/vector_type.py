@@ -1,0 +1,99 @@
+"""A vector of numbers as a type of its own, for loops that hold lines of a tile in registers.
+
+`load` and `store` move vectors between an array and registers, `spread` copies one number to all
+places, and `+`, `-`, `*` work place by place. No operation is ever contracted or reordered between
+places: a row gives the same bits in whatever lane it stands. The length comes from a tuple, as
+everywhere in the loops; where the machine has other widths, LLVM splits or joins vectors.
+
+Numba's cache does not notice changes of this file: after one, remove the caches with `make clean`.
+"""
+
+import operator
+
+from llvmlite import ir
+from numba import types
+from numba.core.datamodel import models
+from numba.extending import intrinsic, overload, register_model
+
+
+class Vector(types.Type):
+    """The type of `count` numbers in registers."""
+
+    def __init__(self, dtype, count):
+        self.dtype, self.count = dtype, count
+        super().__init__(name=f"Vector({dtype}, {count})")
+
+
+@register_model(Vector)
+class _VectorModel(models.PrimitiveModel):
+    """A vector is a vector to LLVM too."""
+
+    def __init__(self, manager, vector):
+        element = manager[vector.dtype].get_value_type()
+        super().__init__(manager, vector, ir.VectorType(element, vector.count))
+
+
+def _slot(context, builder, array_type, array, at, count):
+    """Give the pointer to `count` numbers from number `at` of an array, and their alignment."""
+    data = context.make_array(array_type)(context, builder, array).data
+    vector = ir.VectorType(context.get_value_type(array_type.dtype), count)
+    return builder.bitcast(builder.gep(data, [at]), vector.as_pointer()), array_type.dtype.bitwidth // 8
+
+
+@intrinsic
+def load(typingctx, x, at, line):
+    """Emit the vector of as many numbers as `line` has, from number `at` of x."""
+
+    def codegen(context, builder, signature, args):
+        slot, align = _slot(context, builder, signature.args[0], args[0], args[1], signature.args[2].count)
+        return builder.load(slot, align=align)
+
+    return Vector(x.dtype, line.count)(x, types.intp, line), codegen
+
+
+@intrinsic
+def store(typingctx, x, at, vector):
+    """Emit the writing of a vector to x, from number `at` on."""
+
+    def codegen(context, builder, signature, args):
+        slot, align = _slot(context, builder, signature.args[0], args[0], args[1], signature.args[2].count)
+        builder.store(args[2], slot, align=align)
+        return context.get_dummy_value()
+
+    return types.void(x, types.intp, vector), codegen
+
+
+@intrinsic
+def spread(typingctx, number, line):
+    """Emit the vector that has the same number everywhere."""
+
+    def codegen(context, builder, signature, args):
+        vector = context.get_value_type(signature.return_type)
+        undefined = ir.Constant(vector, ir.Undefined)
+        one = builder.insert_element(undefined, args[0], ir.Constant(ir.IntType(32), 0))
+        first = ir.Constant(ir.VectorType(ir.IntType(32), vector.count), [0] * vector.count)
+        return builder.shuffle_vector(one, undefined, first)
+
+    return Vector(number, line.count)(number, line), codegen
+
+
+def _define(operation, emit):
+    """Let an operator of Python mean an instruction on vectors."""
+
+    @intrinsic
+    def apply(typingctx, a, b):
+        def codegen(context, builder, signature, args):
+            return emit(builder, *args)
+
+        return a(a, b), codegen
+
+    @overload(operation)
+    def on_vectors(a, b):
+        if isinstance(a, Vector) and a == b:
+            return lambda a, b: apply(a, b)
+        return None
+
+
+_define(operator.add, lambda builder, a, b: builder.fadd(a, b))
+_define(operator.sub, lambda builder, a, b: builder.fsub(a, b))
+_define(operator.mul, lambda builder, a, b: builder.fmul(a, b))
