@@ -14,18 +14,21 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy.sparse
-from measuring import environment, exponent, interleaved, median_ratio, say, update_results
+from measuring import environment, exponent, interleaved, keep_memory, median_ratio, say, update_results
 from sklearn.kernel_approximation import Nystroem, PolynomialCountSketch
 from sklearn.preprocessing import normalize
 
 import craftmaps
 from craftmaps import CraftMap, LandmarkMap, Polynomial, RandomMaclaurin, TensorSketch, datasets
 from craftmaps.diagnostics import kernel_error
+from craftmaps.parallel import for_row_blocks
 
 KERNEL = Polynomial(degree=7)
 RESULTS = Path(__file__).parent / "results" / "maps.json"
@@ -174,35 +177,46 @@ def landmarks() -> dict[str, Any]:
 
 
 def threads() -> dict[str, Any]:
-    """Two threads against one; a matrix product shows what the machine gives at the moment."""
+    """Two threads against one, in fresh memory and in kept; copies and products show what the machine gives just now."""
+    result: dict[str, Any] = {}
+    for memory in ("fresh", "kept"):
+        # A process of its own, because how it handles memory is for the whole process.
+        with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
+            result[f"{memory} memory"] = process.submit(_thread_ratios, memory == "kept").result()
+    return result
+
+
+def _thread_ratios(keeps_memory: bool) -> dict[str, Any]:
+    """Measure what a second thread gives, where results are written to fresh memory or to what was used before."""
+    if keeps_memory:
+        keep_memory()
     X, name = rows(4_096)
     result: dict[str, Any] = {"rows": name}
     square = np.ones((2048, 2048), np.float32)
-    for key, feature_map in {
-        "CraftMap 784 -> 32768 -> 4096": CraftMap(KERNEL, 4096, random_state=0),
-        "RandomMaclaurin 4096": RandomMaclaurin(KERNEL, 4096, random_state=0),
-        "TensorSketch 4096": TensorSketch(KERNEL, 4096, random_state=0),
-    }.items():
-        feature_map.fit(X)
 
-        def run(n: int, m=feature_map) -> None:
+    def on(n: int, task: Any) -> Any:
+        def run() -> None:
             with craftmaps.threads(n):
-                m.transform(X)
+                task()
 
-        def product(n: int) -> None:
-            with craftmaps.threads(n):
-                np.matmul(square, square)
+        return run
 
-        tasks = {
-            "1": lambda r=run: r(1),
-            "2": lambda r=run: r(2),
-            "gemm 1": lambda: product(1),
-            "gemm 2": lambda: product(2),
-        }
-        seconds = interleaved(tasks, 11)
+    def fill_all() -> None:
+        out = np.empty((4_096, 4_096), np.float32)
+        for_row_blocks(lambda start, stop: out[start:stop].fill(1), 4_096, 256)
+
+    tasks = {
+        "CraftMap 784 -> 32768 -> 4096": CraftMap(KERNEL, 4096, random_state=0).fit(X),
+        "RandomMaclaurin 4096": RandomMaclaurin(KERNEL, 4096, random_state=0).fit(X),
+        "TensorSketch 4096": TensorSketch(KERNEL, 4096, random_state=0).fit(X),
+    }
+    runs = {key: lambda m=m: m.transform(X) for key, m in tasks.items()}
+    runs |= {"matrix product": lambda: np.matmul(square, square), "a result of ones": fill_all}
+    for key, run in runs.items():
+        seconds = interleaved({"1": on(1, run), "2": on(2, run)}, 21)
         result[key] = {
             "times_faster": median_ratio(seconds["1"], seconds["2"]),
-            "matrix product": median_ratio(seconds["gemm 1"], seconds["gemm 2"]),
+            "microseconds_per_row": {k: 1e6 * float(np.median(v)) / 4_096 for k, v in seconds.items()},
         }
     return result
 

@@ -1,5 +1,6 @@
 """What every benchmark needs: interleaved timing, and a record of where it ran."""
 
+import ctypes
 import json
 import os
 import platform
@@ -35,6 +36,18 @@ def interleaved(tasks: dict[str, Callable[[], Any]], rounds: int) -> dict[str, l
 def median_ratio(numerator: Sequence[float], denominator: Sequence[float]) -> float:
     """Return the median over rounds of the ratio of two timings."""
     return float(np.median(np.asarray(numerator) / np.asarray(denominator)))
+
+
+def keep_memory() -> None:
+    """Let this process keep the memory of arrays that are gone, where the C library is glibc.
+
+    Otherwise every large array comes fresh from the kernel, which has to clear it, and on a virtual machine from the
+    host, which takes longer than to compute what is written to it.
+    """
+    mallopt = ctypes.CDLL(None).mallopt
+    trim_threshold, mmap_max = -1, -4
+    if not (mallopt(mmap_max, 0) and mallopt(trim_threshold, 2**31 - 1)):
+        raise OSError("mallopt was refused.")
 
 
 def exponent(sizes: Sequence[float], seconds: Sequence[float]) -> float:
