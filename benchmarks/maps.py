@@ -177,7 +177,7 @@ def landmarks() -> dict[str, Any]:
 
 
 def threads() -> dict[str, Any]:
-    """Two threads against one, in fresh memory and in kept; copies and products show what the machine gives just now."""
+    """Two threads against one, in fresh and in kept memory; ones and products show what the machine gives just now."""
     result: dict[str, Any] = {}
     for memory in ("fresh", "kept"):
         # A process of its own, because how it handles memory is for the whole process.
