@@ -14,7 +14,7 @@ from scipy.sparse import issparse
 from craftmaps.parallel import for_row_blocks
 
 # Tiles of one block: small enough for the caches that the threads share.
-_BLOCK_BYTES = 2**21
+_BLOCK_BYTES = 2**20
 
 
 def frozen(array: NDArray) -> NDArray:
