@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.preprocessing import normalize
 
 from craftmaps import CraftClassifier, Polynomial
@@ -92,18 +93,17 @@ def measure_error(cell: Cell, data: Split) -> dict[str, Any]:
     values = {"kernel_error": rounded_error(feature_map.transform(sample), kernel_of(cell)(sample))}
     if in_row_space(cell["method"], cell["components"], len(data.y_train)):
         Z, Z_test = (feature_map.transform(normalize(X)) for X in (data.X_train, data.X_test))
-        choice = row_space.classify(
-            Z,
-            data.y_train,
-            Z_test,
-            code_size=cell["code_size"],
-            cv=cell["cv"],
-            alphas=alphas_of(cell),
-            seed=cell["seed"],
-        )
-        return values | {"error": _percent(choice.predicted, data.y_test), "alpha": choice.alpha}
+        K, cross = row_space.products(Z, Z), row_space.products(Z_test, Z)
+        return values | classify_rows(cell, data, K, cross, cell["components"])
     model = classifier(cell, data.X_train.shape[1]).fit(data.X_train, data.y_train)
     return values | {"error": _percent(model.predict(data.X_test), data.y_test), "alpha": chosen_alpha(model)}
+
+
+def classify_rows(cell: Cell, data: Split, K: NDArray, cross: NDArray, width: int) -> dict[str, Any]:
+    """Return the test error in percent and the penalty of a classifier in the space of rows."""
+    own = {key: cell[key] for key in ("code_size", "cv", "seed")}
+    choice = row_space.classify(K, data.y_train, cross, width, alphas=alphas_of(cell), **own)
+    return {"error": _percent(choice.predicted, data.y_test), "alpha": choice.alpha}
 
 
 def in_row_space(method: str, components: int, n_rows: int) -> bool:

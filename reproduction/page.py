@@ -5,7 +5,18 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from reproduction import drawing, figure2, figure4, figure5, figure6, figure7, figure_section, table1, table_section
+from reproduction import (
+    drawing,
+    exact,
+    figure2,
+    figure4,
+    figure5,
+    figure6,
+    figure7,
+    figure_section,
+    table1,
+    table_section,
+)
 from reproduction.cells import Results, environments
 from reproduction.claims import OUTCOMES, Pair, verdicts
 from reproduction.costs import SQUARE_BYTES, TRIANGLE_BYTES
@@ -13,7 +24,7 @@ from reproduction.methods import RIVALS
 from reproduction.running import LEVELS, results_folder, settings_of
 from reproduction.table_section import width_text
 
-EXPERIMENTS = (table1, figure2, figure4, figure5, figure6, figure7)
+EXPERIMENTS = (table1, exact, figure2, figure4, figure5, figure6, figure7)
 TITLES = {"table1": "Table 1: test errors", **figure_section.TITLES}
 PLACES = {"table1": table_section.PLACE, **figure_section.PLACES}
 
@@ -31,7 +42,7 @@ def write(level: str, folder: Path | None = None) -> Path:
     parts = [
         _introduction(level),
         _glance(finished, n_wanted),
-        table_section.table_section(finished["table1"], level),
+        table_section.table_section(finished["table1"], finished["exact"], level),
         figure_section.figure_section(finished),
         _settings(level),
         _origins(folder),

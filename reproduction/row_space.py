@@ -2,7 +2,8 @@
 
 Ridge regression on features Z has the same predictions whether (Z'Z + aI) or (ZZ' + aI) is solved. With
 n rows and E > n features the second costs n^2 E instead of E^3 and needs n x n numbers, which is what
-brings the widest columns of Table 1 (COIL100, USPS) into reach of a small machine.
+brings the widest columns of Table 1 (COIL100, USPS) into reach of a small machine. With the kernel itself in place
+of ZZ' it is the classifier that a map of infinite width would lead to.
 """
 
 from typing import NamedTuple
@@ -23,14 +24,27 @@ class RowSpaceChoice(NamedTuple):
 
 
 def classify(
-    Z: NDArray, y: NDArray, Z_test: NDArray, *, code_size: int, cv: int, alphas: list[float], seed: int
+    K: NDArray[np.float64],
+    y: NDArray,
+    cross: NDArray[np.float64],
+    width: int,
+    *,
+    code_size: int,
+    cv: int,
+    alphas: list[float],
+    seed: int,
 ) -> RowSpaceChoice:
     """Learn code words of the labels, choose alpha by cross-validation on the training rows, predict.
 
     Parameters
     ----------
-    Z, Z_test : arrays of shape (n, E) and (n_test, E)
+    K : array of shape (n, n)
+        Products of the training rows.
     y : array of shape (n,)
+    cross : array of shape (n_test, n)
+        Products of the test rows with the training rows.
+    width : int
+        The trace of K over this is the unit of alpha: the number of features.
     code_size : int
         Bits of the random code.
     cv : int
@@ -41,21 +55,20 @@ def classify(
     """
     classes, labels = np.unique(y, return_inverse=True)
     words = make_code("random", classes.size, code_size, child_seed(seed, "code"))
-    K = _products(Z, Z)
     folds = permutations(seed, "folds", 1, len(y))[0] % cv
     alphas = sorted(alphas)
     wrong = np.zeros(len(alphas), np.int64)
     for fold in range(cv):
         rest, out = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
-        inner, cross = K[np.ix_(rest, rest)], K[np.ix_(out, rest)]
-        for j, outputs in enumerate(_outputs(inner, cross, words[labels[rest]], alphas, Z.shape[1])):
+        inner, outer = K[np.ix_(rest, rest)], K[np.ix_(out, rest)]
+        for j, outputs in enumerate(_outputs(inner, outer, words[labels[rest]], alphas, width)):
             wrong[j] += np.count_nonzero(class_scores(outputs, words, "euclidean").argmax(axis=1) != labels[out])
     alpha = alphas[len(alphas) - 1 - int(np.argmin(wrong[::-1]))]
-    (outputs,) = _outputs(K, _products(Z_test, Z), words[labels], [alpha], Z.shape[1])
+    (outputs,) = _outputs(K, cross, words[labels], [alpha], width)
     return RowSpaceChoice(classes[class_scores(outputs, words, "euclidean").argmax(axis=1)], alpha)
 
 
-def _products(A: NDArray, B: NDArray) -> NDArray[np.float64]:
+def products(A: NDArray, B: NDArray) -> NDArray[np.float64]:
     """Return AB' in double precision, a part of the columns at a time."""
     total = np.zeros((len(A), len(B)))
     for start in range(0, A.shape[1], 1024):

@@ -21,10 +21,11 @@ TITLES = {
 }
 
 
-def table_section(pairs: list[Pair], level: str) -> str:
-    """Write the five parts of Table 1 beside the paper's numbers."""
+def table_section(pairs: list[Pair], exact: list[Pair], level: str) -> str:
+    """Write the five parts of Table 1 beside the paper's numbers, and what the kernel itself comes to."""
     paper = tomllib.loads((HERE / "paper.toml").read_text())["table1"]
     settings = settings_of("table1", level)
+    limits = by_seed(exact, "error", "part", "split")
     lines = [
         "## Table 1: test errors",
         "",
@@ -38,6 +39,7 @@ def table_section(pairs: list[Pair], level: str) -> str:
             if split in VIEWS:
                 heading += f"; trained on {split} of each object, every {10 * VIEWS[split]} degrees"
             lines += ["", heading, "", *_table(chosen, own["components"], paper[part]), ""]
+            lines += _limit(limits.get((part, split)), paper[part])
             lines += _lost(list(verdicts(chosen, "error", *PLACE)))
             lines += _paper_lost(paper[part])
     return "\n".join(lines)
@@ -68,12 +70,33 @@ def _cell(group: dict[int, float] | None, theirs: float | None, best: float | No
     paper = "" if theirs is None else f"<br>paper {theirs:g}"
     if not group:
         return f"not run{paper}"
-    values = list(group.values())
-    mean = float(np.mean(values))
-    text = f"{mean:.2f}" + (f" ± {np.std(values, ddof=1):.2f}" if len(values) > 1 else "")
+    mean, text = float(np.mean(list(group.values()))), _mean_and_deviation(group)
     if best is not None and mean <= best:
         text = f"**{text}**"
     return text + (f"{paper}, {mean - theirs:+.2f}" if theirs is not None else "")
+
+
+def _mean_and_deviation(group: dict[int, float]) -> str:
+    """Write mean and standard deviation over the seeds."""
+    values = list(group.values())
+    return f"{np.mean(values):.2f}" + (f" ± {np.std(values, ddof=1):.2f}" if len(values) > 1 else "")
+
+
+def _limit(group: dict[int, float] | None, paper: dict[str, Any]) -> list[str]:
+    """Say what the kernel itself comes to, and where the paper's maps are below it."""
+    if not group:
+        return []
+    limit = float(np.mean(list(group.values())))
+    line = f"- The kernel itself, without a map and in the same classifier: {_mean_and_deviation(group)}."
+    best = [min(paper[row][i] for row in PAPER_METHODS) for i in range(len(paper["components"]))]
+    below = [
+        f"{value:g} at E = {width_text(width)}"
+        for width, value in zip(paper["components"], best, strict=True)
+        if value < limit
+    ]
+    if below:
+        line += f" The paper is below that with {', '.join(below)}: by chance, or from rows prepared in another way."
+    return [line]
 
 
 def _lost(found: list[Verdict]) -> list[str]:

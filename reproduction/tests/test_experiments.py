@@ -7,7 +7,7 @@ import pytest
 from sklearn.datasets import dump_svmlight_file
 
 from craftmaps import Polynomial, datasets
-from reproduction import figure2, figure4, figure5, figure6, figure7, rows, table1
+from reproduction import exact, figure2, figure4, figure5, figure6, figure7, rows, table1
 from reproduction.methods import PAPER_METHODS, make_map, uses_exact_low_degrees
 from reproduction.mnist8m import Mnist8m
 
@@ -57,6 +57,21 @@ def test_table1(method):
     values = table1.measure(cell)
     assert 0 < values["error"] < 20
     assert table1.measure(cell) == values
+
+
+def test_the_kernel_itself():
+    keys = ("dataset", "split", "max_rows", "degree", "coef0", "code_size", "cv", "log10_alphas")
+    cell = {"part": "e", "seed": 1} | {key: CLASSIFIER_CELL[key] for key in keys}
+    values = exact.measure(cell)
+    assert exact.measure(cell) == values
+    # A wide map comes to the same, a narrow one does worse.
+    sizes = [{"components": E, "up_components": 8 * E} for E in (1024, 32)]
+    wide, narrow = (
+        np.mean([table1.measure(CLASSIFIER_CELL | size | {"method": "CM TS", "seed": s})["error"] for s in (0, 1)])
+        for size in sizes
+    )
+    assert abs(wide - values["error"]) < 2
+    assert narrow > values["error"] + 5
 
 
 def test_more_features_than_rows_are_solved_alike(monkeypatch):

@@ -5,7 +5,7 @@ import pytest
 from sklearn.preprocessing import normalize
 
 from craftmaps import CraftClassifier, Polynomial, TensorSketch, datasets
-from reproduction.row_space import classify
+from reproduction.row_space import classify, products
 
 
 @pytest.fixture(scope="module")
@@ -16,10 +16,14 @@ def features():
     return data, feature_map, feature_map.transform(X), feature_map.transform(X_test)
 
 
+def in_rows(Z, Z_test, y):
+    return products(Z, Z), y, products(Z_test, Z), Z.shape[1]
+
+
 @pytest.mark.parametrize("alpha", [1e-6, 1e-3, 1.0, 100.0])
 def test_it_predicts_as_the_classifier_does(features, alpha):
     data, feature_map, Z, Z_test = features
-    choice = classify(Z, data.y_train[:150], Z_test, code_size=40, cv=3, alphas=[alpha], seed=4)
+    choice = classify(*in_rows(Z, Z_test, data.y_train[:150]), code_size=40, cv=3, alphas=[alpha], seed=4)
     model = CraftClassifier(
         Polynomial(3),
         300,
@@ -40,7 +44,7 @@ def test_penalties_differ_and_the_best_is_chosen(features):
     y = data.y_train[:150]
 
     def error(alphas):
-        choice = classify(Z, y, Z_test, code_size=40, cv=3, alphas=alphas, seed=4)
+        choice = classify(*in_rows(Z, Z_test, y), code_size=40, cv=3, alphas=alphas, seed=4)
         return np.mean(choice.predicted != data.y_test), choice.alpha
 
     assert error([1e4])[0] > error([1e-3])[0] + 0.05
@@ -50,6 +54,6 @@ def test_penalties_differ_and_the_best_is_chosen(features):
 def test_the_same_seed_gives_the_same_choice(features):
     data, _, Z, Z_test = features
     y = data.y_train[:150]
-    one, two = (classify(Z, y, Z_test, code_size=40, cv=3, alphas=[1e-4, 1e-2], seed=1) for _ in range(2))
+    one, two = (classify(*in_rows(Z, Z_test, y), code_size=40, cv=3, alphas=[1e-4, 1e-2], seed=1) for _ in range(2))
     assert one.alpha == two.alpha
     assert np.array_equal(one.predicted, two.predicted)
