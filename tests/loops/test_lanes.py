@@ -29,7 +29,9 @@ def in_tiles(X, position, factor, tiles, line):
 
 
 @PRECISIONS
-@pytest.mark.parametrize(("n_rows", "width", "n_numbers"), [(1, 1, 1), (4, 5, 8), (5, 5, 8), (37, 12, 16)])
+@pytest.mark.parametrize(
+    ("n_rows", "width", "n_numbers"), [(1, 1, 1), (4, 5, 8), (5, 5, 8), (37, 12, 16), (40, 32, 64)]
+)
 def test_load_dense(dtype, n_rows, width, n_numbers):
     X = np.random.default_rng(0).normal(size=(n_rows, width)).astype(dtype)
     position, factor, tiles, line = layout(n_rows, width, dtype, n_numbers)

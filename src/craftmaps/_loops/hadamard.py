@@ -8,6 +8,7 @@ from collections import namedtuple
 import numpy as np
 from numba import njit
 
+from craftmaps._loops.vector_type import load, store
 from craftmaps._loops.vectors import (
     VECTOR_BYTES,
     add_line,
@@ -36,6 +37,8 @@ from craftmaps._loops.vectors import (
 
 # Pieces of 2^10 lines (64 KiB) stay in the second-level cache while their small strides run.
 _LEAF = 10
+# Columns of a result that are put together before they are written.
+_STORED = 128
 
 MaclaurinDraw = namedtuple(
     "MaclaurinDraw", ["signs", "rows", "used", "first_factor", "first_block", "n_loose", "n_linear", "n_constant"]
@@ -158,15 +161,26 @@ def _transform_from(x, first, log2_size, log2_done, line):
 
 @njit(nogil=True, cache=True)
 def _store(z, lines, count, out, row, column, line):
-    """Write the first `count` of some lines of z as columns of the rows of a tile."""
+    """Write the first `count` of some lines of z as columns of the rows of a tile.
+
+    Rows of `out` often lie a power of two apart and so in one set of the cache, where they drive each other out:
+    a piece of each is put together elsewhere and written at once.
+    """
     lanes = len(line)
     n_rows = min(lanes, out.shape[0] - row)
     width = min(lanes, VECTOR_BYTES // out.itemsize)
     done = 0
     if n_rows == lanes and out.strides[1] == out.itemsize:
-        while done + width <= count:
-            store_square(z, lines, done, out, row, column + done, line)
-            done += width
+        pieces = np.empty((lanes, _STORED), z.dtype)
+        while done + lanes <= count:
+            n = min(_STORED, (count - done) // lanes * lanes)
+            for k in range(0, n, width):
+                store_square(z, lines, done + k, pieces, 0, k, line)
+            for lane in range(lanes):
+                at = (row + lane) * (out.strides[0] // out.itemsize) + column + done
+                for k in range(0, n, lanes):
+                    store(out, at + k, load(pieces, lane * _STORED + k, line))
+            done += n
     for lane in range(n_rows):
         for k in range(done, count):
             out[row + lane, column + k] = z[lines[k] * lanes + lane]

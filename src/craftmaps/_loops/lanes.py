@@ -12,6 +12,8 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from craftmaps._loops.vectors import VECTOR_BYTES, load_square
+
 LINE_BYTES = 64
 # A vector load that straddles two cache lines costs double, and NumPy aligns to 16 bytes only.
 _ALIGNMENT = 64
@@ -32,12 +34,18 @@ def aligned_empty(size: int, dtype: np.dtype) -> NDArray:
 
 @numba.njit(nogil=True, cache=True)
 def load_dense(X, position, factor, tiles, line):
-    """Write factor[k] * X[row, k] to number position[k] of the tile and lane of the row."""
+    """Write factor[k] * X[row, k] to number position[k] of the tile and lane of the row; X is contiguous."""
     lanes = len(line)
+    width = min(lanes, VECTOR_BYTES // X.itemsize)
+    n_whole_rows, n_whole_columns = X.shape[0] // width * width, X.shape[1] // width * width
     tiles[:] = 0
+    for row in range(0, n_whole_rows, width):
+        x, lane = tiles[row // lanes], row % lanes
+        for k in range(0, n_whole_columns, width):
+            load_square(X, row, k, position, factor, x, lane, line)
     for row in range(X.shape[0]):
         x, lane = tiles[row // lanes], row % lanes
-        for k in range(X.shape[1]):
+        for k in range(n_whole_columns if row < n_whole_rows else 0, X.shape[1]):
             x[position[k] * lanes + lane] = factor[k] * X[row, k]
 
 

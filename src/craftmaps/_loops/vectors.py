@@ -259,6 +259,42 @@ def store_square(typingctx, z, lines, e, out, row, column, line):
     return types.void(z, lines, number, out, number, number, line), codegen
 
 
+@intrinsic
+def load_square(typingctx, X, row, column, position, factor, tile, lane, line):
+    """Emit number lane + i of line position[column + k] of a tile = factor[column + k] * X[row + i, column + k].
+
+    This is for as many i and k as a vector has numbers. X must be contiguous.
+    """
+
+    def codegen(context, builder, signature, args):
+        X, row, column, position, factor, tile, lane, _ = args
+        X_type, position_type, factor_type, tile_type, line = (signature.args[k] for k in (0, 3, 4, 5, 7))
+        array = context.make_array(X_type)(context, builder, X)
+        n_columns = builder.extract_value(array.shape, 1)
+        tile_data, positions, factors = (
+            context.make_array(array_type)(context, builder, value).data
+            for array_type, value in ((tile_type, tile), (position_type, position), (factor_type, factor))
+        )
+        itemsize = X_type.dtype.bitwidth // 8
+        width = min(line.count, VECTOR_BYTES // itemsize)
+        vector = ir.VectorType(context.get_value_type(X_type.dtype), width)
+        rows = []
+        for i in range(width):
+            at = builder.mul(builder.add(row, ir.Constant(row.type, i)), n_columns)
+            slot = builder.gep(array.data, [builder.add(at, column)])
+            rows.append(builder.load(builder.bitcast(slot, vector.as_pointer()), align=itemsize))
+        for k, value in enumerate(_transposed(builder, rows)):
+            at = builder.add(column, ir.Constant(column.type, k))
+            number = _spread(builder, builder.load(builder.gep(factors, [at])), vector)
+            start = builder.mul(builder.load(builder.gep(positions, [at])), ir.Constant(lane.type, line.count))
+            slot = builder.gep(tile_data, [builder.add(start, lane)])
+            builder.store(builder.fmul(number, value), builder.bitcast(slot, vector.as_pointer()), align=itemsize)
+        return context.get_dummy_value()
+
+    number = types.intp
+    return types.void(X, number, number, position, factor, tile, number, line), codegen
+
+
 def _transposed(builder, rows):
     """Emit the transposition of a square of vectors: swap halves, quarters, and so on."""
     n = len(rows)
