@@ -19,6 +19,15 @@ TITLES = {
     "d": "COIL100",
     "e": "PENDIGITS",
 }
+# How many rows the errors are counted on: their number says how far chance goes.
+TEST_ROWS = {
+    ("a", "customary"): 10_000,
+    ("b", "customary"): 10_000,
+    ("c", "customary"): 2_007,
+    ("d", "36 views"): 3_600,
+    ("d", "18 views"): 5_400,
+    ("e", "customary"): 3_498,
+}
 
 
 def table_section(pairs: list[Pair], exact: list[Pair], level: str) -> str:
@@ -39,6 +48,8 @@ def table_section(pairs: list[Pair], exact: list[Pair], level: str) -> str:
             if split in VIEWS:
                 heading += f"; trained on {split} of each object, every {10 * VIEWS[split]} degrees"
             lines += ["", heading, "", *_table(chosen, own["components"], paper[part]), ""]
+            if level != "tiny":
+                lines += _chance(paper[part], TEST_ROWS[part, split])
             lines += _limit(limits.get((part, split)), paper[part])
             lines += _lost(list(verdicts(chosen, "error", *PLACE)))
             lines += _paper_lost(paper[part])
@@ -80,6 +91,38 @@ def _mean_and_deviation(group: dict[int, float]) -> str:
     """Write mean and standard deviation over the seeds."""
     values = list(group.values())
     return f"{np.mean(values):.2f}" + (f" ± {np.std(values, ddof=1):.2f}" if len(values) > 1 else "")
+
+
+def ours_against_paper(pairs: list[Pair]) -> str:
+    """Count the columns in which our own row is below the paper's best, and name the others."""
+    paper = tomllib.loads((HERE / "paper.toml").read_text())["table1"]
+    n_run, above = 0, []
+    for (part, split, width), group in by_seed([p for p in pairs if p[0]["method"] == OURS], "error", *PLACE).items():
+        if width not in paper[part]["components"]:
+            continue
+        column = paper[part]["components"].index(width)
+        best = min(paper[part][row][column] for row in PAPER_METHODS)
+        difference = float(np.mean(list(group.values()))) - best
+        n_run += 1
+        if difference >= 0:
+            views = f", {split}" if split in VIEWS else ""
+            above.append(f"{part} at {width_text(width)}{views} ({difference:+.2f})")
+    if not n_run:
+        return ""
+    rest = f"; it is not in {', '.join(above)}" if above else ""
+    return (
+        f"*Ours* is below the paper's best in {n_run - len(above)} of {n_run} columns of Table 1 that were run{rest}."
+    )
+
+
+def _chance(paper: dict[str, Any], n_rows: int) -> list[str]:
+    """Say how far an error may be off because the test rows are few."""
+    shares = [min(paper[row][i] for row in PAPER_METHODS) / 100 for i in (0, -1)]
+    low, high = sorted(100 * float(np.sqrt(share * (1 - share) / n_rows)) for share in shares)
+    return [
+        f"- The test set has {n_rows:,} rows: with others like them, errors like the paper's best would be off by "
+        f"{low:.2f} to {high:.2f} (one standard error)."
+    ]
 
 
 def _limit(group: dict[int, float] | None, paper: dict[str, Any]) -> list[str]:
