@@ -39,7 +39,7 @@ def median_ratio(numerator: Sequence[float], denominator: Sequence[float]) -> fl
 
 
 def keep_memory() -> None:
-    """Let this process keep the memory of arrays that are gone, where the C library is glibc.
+    """Let this process keep the memory of arrays that are gone; the C library must be glibc.
 
     Otherwise every large array comes fresh from the kernel, which has to clear it, and on a virtual machine from the
     host, which takes longer than to compute what is written to it.

@@ -4,4 +4,4 @@ from reproduction import exact, figure2, figure4, figure5, figure6, figure7, tab
 from reproduction.running import main
 
 if __name__ == "__main__":
-    main(figure2, figure5, figure4, table1, exact, figure7, figure6)
+    main(figure2, figure5, figure4, table1, figure7, figure6, exact)

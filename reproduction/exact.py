@@ -38,7 +38,7 @@ def cost(cell: Cell, rates: Rates) -> Cost:
 
 
 def measure(cell: Cell) -> dict[str, Any]:
-    """Return the test error in percent and the penalty chosen, in units of trace(K) / n."""
+    """Return the test error in percent and the penalty chosen, in units of trace(K) / n of the centred K."""
     data = load(cell["dataset"], cell["split"], cell.get("max_rows"))
     X, X_test = (normalize(rows.astype(np.float64)) for rows in (data.X_train, data.X_test))
     kernel = kernel_of(cell)

@@ -17,7 +17,7 @@ from craftmaps.randomness import child_seed, permutations
 
 
 class RowSpaceChoice(NamedTuple):
-    """Labels predicted for the test rows, and the penalty in units of trace(G) / E of the centred G = Z'Z."""
+    """Labels predicted for the test rows, and the penalty in units of trace(K) / width of the centred K."""
 
     predicted: NDArray
     alpha: float
@@ -44,7 +44,7 @@ def classify(
     cross : array of shape (n_test, n)
         Products of the test rows with the training rows.
     width : int
-        The trace of K over this is the unit of alpha: the number of features.
+        The trace of K, centred, over this is the unit of alpha: the number of features.
     code_size : int
         Bits of the random code.
     cv : int

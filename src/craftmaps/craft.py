@@ -130,6 +130,7 @@ class CraftMap(KernelMap):
             # The signs and the scale of the down-projection ride on the weights of the up-features.
             self._fused_weights = self.up_._weights.copy()
             self._fused_weights[:n_down] *= self.down_.signs_ * self.down_._scale
+        self._remember_parameters()
 
     def _up_width(self, X: Any) -> int:
         """Return the width of the up-projection; of a foreign one a row shows it."""

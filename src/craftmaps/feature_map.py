@@ -23,6 +23,7 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     def transform(self, X: Rows) -> NDArray[np.floating]:
         """Map the rows of X; the result keeps the precision of X."""
         check_is_fitted(self)
+        self._refuse_changed_parameters()
         return self._transform_rows(self._validated(X, reset=False))
 
     @abstractmethod
@@ -38,6 +39,17 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """Write what rows that are known to be good become into an array, a few of them at a time."""
         for start in range(0, X.shape[0], _ROWS_AT_A_TIME):
             out[start : start + _ROWS_AT_A_TIME] = self._transform_rows(X[start : start + _ROWS_AT_A_TIME])
+
+    def _remember_parameters(self) -> None:
+        """Keep the parameters that something has been drawn for: sizes of arrays follow from them."""
+        self._drawn_for = self.get_params(deep=False)
+
+    def _refuse_changed_parameters(self) -> None:
+        """Refuse to transform by parameters that what has been drawn does not fit: loops check no bounds."""
+        for name, old in getattr(self, "_drawn_for", {}).items():
+            new = getattr(self, name)
+            if name != "random_state" and new is not old and repr(new) != repr(old):
+                raise ValueError(f"{name} was {old!r} when the map was fitted and is {new!r} now: fit it again.")
 
     def _validated(self, X: Rows, reset: bool = True) -> Any:
         """Return X as float32 or float64 rows, dense or CSR; with `reset` its width is learned."""

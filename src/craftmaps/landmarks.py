@@ -109,6 +109,7 @@ class LandmarkMap(KernelMap):
 
     def _settle(self, X: Any) -> None:
         """Take the landmarks from X and factor their kernel matrix."""
+        self._remember_parameters()
         self.landmarks_ = X[bottom_rows(X, int(self.n_components), self.seed_)]
         K = self.kernel(self.landmarks_.astype(np.float64))
         if not self.whiten:

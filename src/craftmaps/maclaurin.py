@@ -162,6 +162,7 @@ class RandomMaclaurin(KernelMap):
         places = (np.array(used, np.int64), first_factor.astype(np.int64), first_block.astype(np.int64))
         self._drawn = (block_signs, rows, *places, *exact)
         self._weights = np.sqrt(shares.columns()[1])
+        self._remember_parameters()
 
     @property
     def _is_complex(self) -> bool:

@@ -46,6 +46,7 @@ class HadamardProjection(FeatureMap):
         n_components = int(self.n_components)
         self.signs_ = signs(self.seed_, "signs", (width,))
         self.residues_ = np.sort(permutations(self.seed_, "residues", 1, self._chunk)[0, :n_components])
+        self._remember_parameters()
         return self
 
     @property

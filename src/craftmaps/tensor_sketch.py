@@ -19,8 +19,8 @@ from craftmaps.randomness import integers, seed_of, signs
 from craftmaps.tiles import csr_block, frozen, next_power_of_two
 
 _BLOCK_BYTES = 2**18  # of sketches: with their spectra they stay in the second-level cache
-_LANES_BLOCK_ROWS = 256
-_MIN_LANES_WIDTH = 16  # narrower sketches are less than a vector wide
+_TILE_BYTES, _LANES_ROWS = 2**20, 256  # of a block on lanes, where only its rows take room
+_MIN_LANES_WIDTH = 16  # narrower sketches are no slower a row at a time, and have to fill whole vectors
 
 
 class TensorSketch(KernelMap):
@@ -79,6 +79,7 @@ class TensorSketch(KernelMap):
         self.buckets_ = integers(self.seed_, "buckets", shape, int(self.n_components))
         self.signs_ = signs(self.seed_, "signs", shape)
         self._scale, self._constant = math.sqrt(kernel.gamma), math.sqrt(kernel.coef0)
+        self._remember_parameters()
         return self
 
     def _transform_rows(self, X: Any) -> NDArray[np.floating]:
@@ -88,19 +89,19 @@ class TensorSketch(KernelMap):
             out[:] = 0
             out[:, 0] = 1
             return out
-        # The constant is one more feature.
-        factor = np.full(X.shape[1] + 1, self._scale, X.dtype)
-        factor[-1] = self._constant
         signs = self.signs_.astype(X.dtype)
+        signs[:, :-1] *= X.dtype.type(self._scale)
+        signs[:, -1] *= X.dtype.type(self._constant)  # a feature that is 1 everywhere
         write, block_rows = _sketch_by_rows, max(1, _BLOCK_BYTES // (X.dtype.itemsize * out.shape[1]))
         if self._is_for_lanes():
-            write, block_rows = _sketch_on_lanes, _LANES_BLOCK_ROWS
+            tile_rows = _LANES_ROWS if issparse(X) else _TILE_BYTES // (X.dtype.itemsize * X.shape[1])
+            write, block_rows = _sketch_on_lanes, min(_LANES_ROWS, tile_rows)
             # What the transforms leave out of scaling: powers of two, which are exact.
             signs *= X.dtype.type(0.5)
             signs[0] /= out.shape[1]
 
         def block(start: int, stop: int) -> None:
-            write(X, start, stop, factor, self.buckets_, signs, out[start:stop])
+            write(X, start, stop, self.buckets_, signs, out[start:stop])
 
         for_row_blocks(block, X.shape[0], block_rows)
         return out
@@ -134,9 +135,7 @@ class TensorSketch(KernelMap):
         return sketches + (degree + 1) * 2.5 * D * max(math.log2(D), 1)
 
 
-def _sketch_on_lanes(
-    X: Any, start: int, stop: int, factor: NDArray, buckets: NDArray, signs: NDArray, out: NDArray
-) -> None:
+def _sketch_on_lanes(X: Any, start: int, stop: int, buckets: NDArray, signs: NDArray, out: NDArray) -> None:
     """Write the sketches of some rows, several side by side."""
     from craftmaps._loops import lanes, tensor_sketch
 
@@ -146,19 +145,17 @@ def _sketch_on_lanes(
     drawn = (frozen(buckets), frozen(signs), _twiddles(D, X.dtype))
     z, product = (lanes.aligned_empty(D * len(line), X.dtype) for _ in range(2))
     if issparse(X):
-        tensor_sketch.convolve_csr(*csr_block(X, start, stop), frozen(factor), *drawn, z, product, out, line)
+        tensor_sketch.convolve_csr(*csr_block(X, start, stop), *drawn, z, product, out, line)
         return
-    n_tiles, width = -(-(stop - start) // len(line)), factor.size
+    n_tiles, width = -(-(stop - start) // len(line)), X.shape[1] + 1
     tiles = lanes.aligned_empty(n_tiles * width * len(line), X.dtype).reshape(n_tiles, -1)
-    position = np.arange(width)
+    position, factor = np.arange(width), np.ones(width, X.dtype)
     lanes.load_dense(frozen(np.ascontiguousarray(X[start:stop])), frozen(position), frozen(factor), tiles, line)
-    tiles[:, -len(line) :] = factor[-1]
+    tiles[:, -len(line) :] = 1
     tensor_sketch.convolve_dense(tiles, *drawn, z, product, out, line)
 
 
-def _sketch_by_rows(
-    X: Any, start: int, stop: int, factor: NDArray, buckets: NDArray, signs: NDArray, out: NDArray
-) -> None:
+def _sketch_by_rows(X: Any, start: int, stop: int, buckets: NDArray, signs: NDArray, out: NDArray) -> None:
     """Write the sketches of some rows, of any width: multiply spectra and transform back."""
     from craftmaps._loops import count_sketch
 
@@ -166,7 +163,7 @@ def _sketch_by_rows(
     sketch: Any = count_sketch.sketch_csr if issparse(X) else count_sketch.sketch_dense
     spectrum = None
     for factor_buckets, factor_signs in zip(buckets, signs, strict=True):
-        sketch(*rows, frozen(factor_buckets), frozen(factor_signs * factor), out)
+        sketch(*rows, frozen(factor_buckets), frozen(factor_signs), out)
         if len(buckets) == 1:
             return
         factor_spectrum = fft.rfft(out, axis=1)

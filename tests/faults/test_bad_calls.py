@@ -32,6 +32,28 @@ def test_number_of_threads_in_the_environment(rows, monkeypatch, name, value):
     np.testing.assert_array_equal(feature_map.transform(rows), expected)
 
 
+@pytest.mark.parametrize("name", [name for name in MAPS if "n_components" in MAPS[name].get_params()])
+@pytest.mark.parametrize("by_set_params", [True, False])
+def test_a_width_that_was_changed_after_fit(rows, name, by_set_params):
+    """Loops check no bounds: what was drawn for one width must not meet another."""
+    feature_map = clone(MAPS[name]).fit(rows)
+    old, expected = feature_map.n_components, feature_map.transform(rows)
+    if isinstance(feature_map, CovarianceMetric):
+        pytest.skip("its axes are there, whatever the parameter says")
+    for new in (1, 65536):
+        if by_set_params:
+            feature_map.set_params(n_components=new)
+        else:
+            feature_map.n_components = new
+        with pytest.raises(
+            ValueError, match=f"n_components was {old} when the map was fitted and is {new} now: fit it"
+        ):
+            feature_map.transform(rows)
+    feature_map.n_components = old
+    np.testing.assert_array_equal(feature_map.transform(rows), expected)
+    assert feature_map.set_params(n_components=2).fit(rows).transform(rows).shape[1] == 2
+
+
 PLANS = {
     "no goal": ({}, "one of target_error and seconds must be given, got None and None"),
     "two goals": ({"target_error": 0.1, "seconds": 2}, "one of target_error and seconds .*, got 0.1 and 2"),

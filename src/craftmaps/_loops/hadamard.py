@@ -38,7 +38,7 @@ from craftmaps._loops.vectors import (
 # Pieces of 2^10 lines (64 KiB) stay in the second-level cache while their small strides run.
 _LEAF = 10
 # Columns of a result that are put together before they are written.
-_STORED = 128
+_PIECE = 128
 
 MaclaurinDraw = namedtuple(
     "MaclaurinDraw", ["signs", "rows", "used", "first_factor", "first_block", "n_loose", "n_linear", "n_constant"]
@@ -171,16 +171,19 @@ def _store(z, lines, count, out, row, column, line):
     width = min(lanes, VECTOR_BYTES // out.itemsize)
     done = 0
     if n_rows == lanes and out.strides[1] == out.itemsize:
-        pieces = np.empty((lanes, _STORED), z.dtype)
+        pieces = np.empty((lanes, _PIECE), z.dtype)
         while done + lanes <= count:
-            n = min(_STORED, (count - done) // lanes * lanes)
+            n = min(_PIECE, (count - done) // lanes * lanes)
             for k in range(0, n, width):
                 store_square(z, lines, done + k, pieces, 0, k, line)
             for lane in range(lanes):
                 at = (row + lane) * (out.strides[0] // out.itemsize) + column + done
                 for k in range(0, n, lanes):
-                    store(out, at + k, load(pieces, lane * _STORED + k, line))
+                    store(out, at + k, load(pieces, lane * _PIECE + k, line))
             done += n
+        while done + width <= count:
+            store_square(z, lines, done, out, row, column + done, line)
+            done += width
     for lane in range(n_rows):
         for k in range(done, count):
             out[row + lane, column + k] = z[lines[k] * lanes + lane]

@@ -1,7 +1,7 @@
-"""Rows into lanes: the layout in which the Hadamard loops work.
+"""Rows into lanes: the layout in which the loops of Hadamard maps and sketches work.
 
-A tile is 64 bytes wide: it holds a few rows side by side, so that what is one number of one row
-becomes one line of numbers, one for each row. Butterflies are then vector additions at every
+A tile is 64 bytes wide, for sketches half of that: it holds a few rows side by side, so that what is
+one number of one row becomes one line of numbers, one for each row. Butterflies are then vector additions at every
 stride, and a permutation moves whole cache lines. The loops learn the number of lanes from the
 length of a tuple, because its length is part of its type and so known to the compiler.
 
@@ -20,7 +20,7 @@ _ALIGNMENT = 64
 
 
 def line_for(n_rows: int, dtype: np.dtype, n_bytes: int = LINE_BYTES) -> tuple[int, ...]:
-    """Choose how many rows stand side by side: a full cache line, or four for a short block."""
+    """Choose how many rows stand side by side: as many as fill a line of so many bytes, or four for a short block."""
     return (0,) * (4 if n_rows <= 4 else n_bytes // np.dtype(dtype).itemsize)
 
 
@@ -34,7 +34,7 @@ def aligned_empty(size: int, dtype: np.dtype) -> NDArray:
 
 @numba.njit(nogil=True, cache=True)
 def load_dense(X, position, factor, tiles, line):
-    """Write factor[k] * X[row, k] to number position[k] of the tile and lane of the row; X is contiguous."""
+    """Write factor[k] * X[row, k] to number position[k] of the tile and lane of the row; all of them are contiguous."""
     lanes = len(line)
     width = min(lanes, VECTOR_BYTES // X.itemsize)
     n_whole_rows, n_whole_columns = X.shape[0] // width * width, X.shape[1] // width * width

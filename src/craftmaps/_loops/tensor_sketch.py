@@ -14,7 +14,7 @@ import numpy as np
 from numba import njit
 
 from craftmaps._loops.vector_type import load, spread, store
-from craftmaps._loops.vectors import store_square
+from craftmaps._loops.vectors import VECTOR_BYTES, store_square
 
 # Pieces of 2^9 complex numbers (32 KiB) stay in the first-level cache while their small strides run.
 _LEAF = 9
@@ -64,16 +64,19 @@ def _root(table, at, line):
 
 @njit(nogil=True, cache=True)
 def _plus(a, b):
+    """Add two complex numbers."""
     return a[0] + b[0], a[1] + b[1]
 
 
 @njit(nogil=True, cache=True)
 def _minus(a, b):
+    """Subtract a complex number."""
     return a[0] - b[0], a[1] - b[1]
 
 
 @njit(nogil=True, cache=True)
 def _times(a, b):
+    """Multiply two complex numbers."""
     return a[0] * b[0] - a[1] * b[1], a[0] * b[1] + a[1] * b[0]
 
 
@@ -176,10 +179,10 @@ def _multiply_spectrum(z, is_first, product, halving, line):
     The frequencies 0 and m of a real spectrum are real: they share the first place.
     """
     pair = 2 * len(line)
-    two = spread(z.dtype.type(2), line)
+    two, minus_two = spread(z.dtype.type(2), line), spread(z.dtype.type(-2), line)
     ends, middle = _read(z, 0, line), _read(z, pair, line)
     ends = two * (ends[0] + ends[1]), two * (ends[0] - ends[1])
-    middle = two * middle[0], (two - two - two) * middle[1]
+    middle = two * middle[0], minus_two * middle[1]
     if not is_first:
         old = _read(product, 0, line)
         ends = old[0] * ends[0], old[1] * ends[1]
@@ -205,10 +208,10 @@ def _multiply_spectrum(z, is_first, product, halving, line):
 def _halve(z, halving, line):
     """Turn a real spectrum into the complex transform, times 2, that it came from."""
     pair = 2 * len(line)
-    two = spread(z.dtype.type(2), line)
+    two, minus_two = spread(z.dtype.type(2), line), spread(z.dtype.type(-2), line)
     ends, middle = _read(z, 0, line), _read(z, pair, line)
     _write(z, 0, (ends[0] + ends[1], ends[0] - ends[1]), line)
-    _write(z, pair, (two * middle[0], (two - two - two) * middle[1]), line)
+    _write(z, pair, (two * middle[0], minus_two * middle[1]), line)
     block = 2
     while block * pair < z.size:
         for p in range(block, block + block // 2):
@@ -232,25 +235,26 @@ def _sketch_dense(x, buckets, signs, z, line):
 
 
 @njit(nogil=True, cache=True)
-def _sketch_csr(data, indices, indptr, row, factor, buckets, signs, z, line):
-    """Write the count sketch of rows of a CSR matrix, from `row` on, with a constant appended."""
+def _sketch_csr(data, indices, indptr, row, buckets, signs, z, line):
+    """Write the count sketch of rows of a CSR matrix, from `row` on, with a 1 appended."""
     lanes = len(line)
     width = buckets.size - 1
     z[:] = 0
     for lane in range(min(lanes, indptr.size - 1 - row)):
         for e in range(indptr[row + lane], indptr[row + lane + 1]):
             k = indices[e]
-            z[buckets[k] * lanes + lane] += signs[k] * (factor[k] * data[e])
+            z[buckets[k] * lanes + lane] += signs[k] * data[e]
     at = buckets[width] * lanes
-    store(z, at, load(z, at, line) + spread(signs[width] * factor[width], line))
+    store(z, at, load(z, at, line) + spread(signs[width], line))
 
 
 @njit(nogil=True, cache=True)
 def _store_rows(z, lines, out, row, line):
     """Write the lines of z as columns of the rows of a tile."""
     lanes = len(line)
+    width = min(lanes, VECTOR_BYTES // out.itemsize)
     if row + lanes <= out.shape[0]:
-        for k in range(0, lines.size, lanes):
+        for k in range(0, lines.size, width):
             store_square(z, lines, k, out, row, k, line)
     else:
         for lane in range(out.shape[0] - row):
@@ -294,11 +298,11 @@ def convolve_dense(tiles, buckets, signs, twiddles, z, product, out, line):
 
 
 @njit(nogil=True, cache=True)
-def convolve_csr(data, indices, indptr, factor, buckets, signs, twiddles, z, product, out, line):
-    """Do as `convolve_dense` does for the rows of a CSR matrix, times factor, with a constant appended."""
+def convolve_csr(data, indices, indptr, buckets, signs, twiddles, z, product, out, line):
+    """Do as `convolve_dense` does for the rows of a CSR matrix with a 1 appended."""
     log2_size, lines = _log2_size(z, line), np.arange(out.shape[1])
     for row in range(0, out.shape[0], len(line)):
         for f in range(buckets.shape[0]):
-            _sketch_csr(data, indices, indptr, row, factor, buckets[f], signs[f], z, line)
+            _sketch_csr(data, indices, indptr, row, buckets[f], signs[f], z, line)
             _convolve_next(z, f == 0, product, twiddles, log2_size, line)
         _finish(product, twiddles, log2_size, lines, out, row, line)

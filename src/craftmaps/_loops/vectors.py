@@ -1,4 +1,4 @@
-"""Vector instructions for the Hadamard loops: operations on whole lines of a tile.
+"""Vector instructions on whole lines of a tile, most of them for the Hadamard loops.
 
 LLVM does not vectorise an in-place butterfly of radix 8 or 16 by itself, because it cannot prove
 that the streams are distinct; so these intrinsics emit the vector loads, additions and stores.
@@ -263,7 +263,7 @@ def store_square(typingctx, z, lines, e, out, row, column, line):
 def load_square(typingctx, X, row, column, position, factor, tile, lane, line):
     """Emit number lane + i of line position[column + k] of a tile = factor[column + k] * X[row + i, column + k].
 
-    This is for as many i and k as a vector has numbers. X must be contiguous.
+    This is for as many i and k as a vector has numbers. X, position (int64) and factor must be contiguous.
     """
 
     def codegen(context, builder, signature, args):
