@@ -112,8 +112,9 @@ def ours_against_paper(pairs: list[Pair]) -> str:
         return ""
     rest = f"; it is higher in {', '.join(above)}" if above else ""
     return (
-        f"*Ours* has a lower error than the paper's best in {n_run - len(above)} of {n_run} columns of Table 1 that were "
-        f"run (COIL100 counts once for each split){rest}. In {n_close} of the {n_run} the difference is less than 0.1."
+        f"*Ours* has a lower error than the paper's best in {n_run - len(above)} of {n_run} columns of Table 1 that "
+        f"were run (COIL100 counts once for each split){rest}. "
+        f"In {n_close} of the {n_run} the difference is less than 0.1."
     )
 
 
@@ -140,7 +141,8 @@ def _limit(group: dict[int, float] | None, paper: dict[str, Any]) -> list[str]:
         if value < limit
     ]
     if below:
-        line += f" The paper is below that with {', '.join(below)}: by chance, from rows prepared in another way, or from another split."
+        why = "by chance, from rows prepared in another way, or from another split"
+        line += f" The paper is below that with {', '.join(below)}: {why}."
     return [line]
 
 
