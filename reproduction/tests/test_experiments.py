@@ -85,6 +85,7 @@ def test_figure7_times_the_pass():
     values = figure7.measure({**CLASSIFIER_CELL, "method": "CM RFM", "seed": 0})
     assert 0 < values["error"] < 20
     assert values["pass_seconds"] >= 0
+    assert values["choice_seconds"] > 0
     assert values["finish_seconds"] > 0
 
 
