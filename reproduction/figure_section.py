@@ -146,8 +146,8 @@ def _say_figure7(name: str, pairs: list[Pair]) -> list[str]:
         wins = _wins_at_equal_time(errors, seconds, "CM RFM", rival)
         lines.append(f"- At equal time CM RFM has the lower error in {sum(wins)} of {len(wins)} places beside {rival}.")
     lines += [
-        "- The paper used 40 cores: compare slopes, not seconds. The automatic choices of *ours* are made once, on at most "
-        "12,288 rows however many there are; they are not in its seconds of projection and Hessian.",
+        "- The paper used 40 cores: compare slopes, not seconds. The automatic choices of *ours* are made once, on at "
+        "most 12,288 rows however many there are; they are not in its seconds of projection and Hessian.",
     ]
     return lines
 
