@@ -20,7 +20,7 @@ from craftmaps.tiles import csr_block, frozen, next_power_of_two
 
 _BLOCK_BYTES = 2**18  # of sketches: with their spectra they stay in the second-level cache
 _TILE_BYTES, _LANES_ROWS = 2**20, 256  # of a block on lanes, where only its rows take room
-_MIN_LANES_WIDTH = 16  # narrower sketches are no slower a row at a time, and have to fill whole vectors
+_MIN_LANES_WIDTH = 16  # columns are written a vector at a time
 
 
 class TensorSketch(KernelMap):

@@ -4,29 +4,13 @@ import numpy as np
 import pytest
 
 from craftmaps import CraftMap, Exponential, MaclaurinSeries, Polynomial, RandomMaclaurin, SubsampledHadamard
-from craftmaps._loops import lanes
 from tests.comparison import TOLERANCE, assert_rows_close
+from tests.loops.conftest import FENCE
 from tests.loops.naive import folded_matrix, maclaurin_features, subsampled_matrix, up_then_down
 
 PRECISIONS = pytest.mark.parametrize("dtype", [np.float32, np.float64])
 WEIGHTS = pytest.mark.parametrize("complex_weights", [False, True], ids=["real", "complex"])
 DOWNS = pytest.mark.parametrize("down", ["hadamard", SubsampledHadamard()], ids=["folded", "subsampled"])
-_FENCE = 1234.5
-
-
-@pytest.fixture
-def fences(monkeypatch):
-    """Put numbers around every buffer of a loop; the fixture tells how many were overwritten."""
-    aligned_empty, fenced = lanes.aligned_empty, []
-
-    def with_fences(size, dtype):
-        room = aligned_empty(size + 2 * 2**14, dtype)
-        room[:] = _FENCE
-        fenced.append((room[: 2**14], room[2**14 + size :]))
-        return room[2**14 : 2**14 + size]
-
-    monkeypatch.setattr(lanes, "aligned_empty", with_fences)
-    return lambda: sum(int((part != _FENCE).sum()) for pair in fenced for part in pair)
 
 
 @PRECISIONS
@@ -95,8 +79,8 @@ def test_the_loops_of_its_parts_stay_inside_their_buffers(fences, rows, dtype):
 def test_into_columns_of_a_wider_array(rows, dtype, down, columns):
     X = np.tile(rows, (2, 1)).astype(dtype)
     craft_map = CraftMap(Polynomial(3), 40, down=down, random_state=1).fit(X)
-    room = np.full((X.shape[0], 90), _FENCE, dtype)
+    room = np.full((X.shape[0], 90), FENCE, dtype)
     craft_map._transform_into(X, room[:, columns])
     np.testing.assert_array_equal(room[:, columns], craft_map.transform(X))
-    room[:, columns] = _FENCE
-    assert (room == _FENCE).all()
+    room[:, columns] = FENCE
+    assert (room == FENCE).all()

@@ -67,6 +67,17 @@ def test_the_same_bits_in_every_lane_block_and_thread(rows, dtype, width):
 
 
 @PRECISIONS
+@pytest.mark.parametrize("n_rows", [1, 4, 5, 16, 60])
+@pytest.mark.parametrize("width", [16, 32, 2048])
+def test_the_loop_stays_inside_its_buffers(fences, csr_rows, dtype, n_rows, width):
+    X = csr_rows[:n_rows].astype(dtype)
+    feature_map = TensorSketch(Polynomial(3), width, random_state=3).fit(X)
+    feature_map.transform(X)
+    feature_map.transform(X.toarray())
+    assert fences() == 0
+
+
+@PRECISIONS
 @pytest.mark.parametrize("n_rows", [1, 4, 7, 60])
 def test_csr_rows_have_the_bits_of_dense_ones(csr_rows, dtype, n_rows):
     X = csr_rows[:n_rows].astype(dtype)
