@@ -207,21 +207,25 @@ class CraftMap(KernelMap):
         from craftmaps._loops import hadamard, lanes
 
         draw, order, n_factor_lines = self.up_._loop_arguments()
-        weights = frozen(self._fused_weights.astype(X.dtype))
+        weights, n_kept = frozen(self._fused_weights.astype(X.dtype)), self.n_kept_
         if isinstance(self.down_, FoldedHadamard):
-            down, craft_rows = self.down_._fold(), hadamard.folded_craft_rows
-            n_lines = (2 * order, n_factor_lines, 1 << down.log2_chunk)
+            fold = self.down_._fold(n_kept)
+            n_lines = (n_factor_lines, (1 << fold.log2_chunk) + n_kept)
         else:
-            down, craft_rows = self.down_._subsample(), hadamard.craft_rows
+            subsample = self.down_._subsample()
             # Room for an unfinished chunk and one more group of features, padded to whole chunks.
-            chunk = 1 << down.log2_chunk
-            n_lines = (chunk * (1 + -(-2 * order // chunk)), n_factor_lines, down.residues.size)
+            chunk = 1 << subsample.log2_chunk
+            n_lines = (n_factor_lines, subsample.residues.size, chunk * (1 + -(-2 * order // chunk)))
 
         def loop(tiles: NDArray, rows_out: NDArray, line: tuple[int, ...]) -> None:
-            z, factor, total = (lanes.aligned_empty(n * len(line), X.dtype) for n in n_lines)
-            craft_rows(tiles, draw, weights, self.n_kept_, down, z, factor, total, rows_out, line)
+            factor, total, *z = (lanes.aligned_empty(n * len(line), X.dtype) for n in n_lines)
+            wide = line * draw.signs.shape[1]
+            if z:
+                hadamard.craft_rows(tiles, draw, weights, n_kept, subsample, *z, factor, total, rows_out, line, wide)
+            else:
+                hadamard.folded_craft_rows(tiles, draw, weights, fold, factor, total, rows_out, line, wide)
 
-        return map_rows(X, self._n_features_out, loop, width=order, out=out, **self.up_._loading(X.dtype))
+        return map_rows(X, self._n_features_out, loop, out=out, **self.up_._loading(X.dtype))
 
     def _transform_in_blocks(self, X: Any) -> NDArray[np.floating]:
         """Run one projection after the other, on so few rows that no large array comes up."""

@@ -185,9 +185,9 @@ class RandomMaclaurin(KernelMap):
 
         def loop(tiles: NDArray, out: NDArray, line: tuple[int, ...]) -> None:
             z, factor = (lanes.aligned_empty(n * len(line), X.dtype) for n in (2 * order, n_factor_lines))
-            hadamard.maclaurin_rows(tiles, draw, weights, z, factor, out, line)
+            hadamard.maclaurin_rows(tiles, draw, weights, z, factor, out, line, line * draw.signs.shape[1])
 
-        return map_rows(X, self._n_features_out, loop, width=order, **self._loading(X.dtype))
+        return map_rows(X, self._n_features_out, loop, **self._loading(X.dtype))
 
     def _loop_arguments(self) -> tuple[Any, int, int]:
         """Return the draw as the loops want it, the block order, and how many lines the blocks of a group take."""
@@ -197,10 +197,15 @@ class RandomMaclaurin(KernelMap):
         n_parts, order = draw.signs.shape[1:]
         return draw, order, int(np.diff(draw.first_factor).max(initial=1)) * n_parts * order
 
-    def _loading(self, dtype: np.dtype) -> dict[str, NDArray]:
-        """Say where input columns stand in a tile, and their factors."""
+    def _loading(self, dtype: np.dtype) -> dict[str, Any]:
+        """Say how long a tile is, where input columns stand in it, their factors, and how many parts a number has."""
         width = self.n_features_in_
-        return {"position": np.arange(width), "factor": np.full(width, self.scale_, dtype)}
+        return {
+            "width": self._block_order,
+            "position": np.arange(width),
+            "factor": np.full(width, self.scale_, dtype),
+            "n_parts": 2 if self._is_complex else 1,
+        }
 
     def _transform_dense(self, X: Any) -> NDArray[np.floating]:
         """Map rows by products with dense sign matrices."""

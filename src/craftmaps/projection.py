@@ -197,6 +197,8 @@ class FoldedHadamard(HadamardProjection):
         """Draw the map for a width."""
         super()._draw(width)
         self.shifts_ = integers(self.seed_, "shifts", (-(-width // self._chunk),), self._chunk)
+        column = np.arange(width)
+        self._places = ((column % self._chunk) ^ self.shifts_[column // self._chunk]).astype(np.int32)
         return self
 
     def _transform_rows(self, X: Any) -> NDArray[np.floating]:
@@ -213,11 +215,14 @@ class FoldedHadamard(HadamardProjection):
         factor = self.signs_ * self._scale
         return map_rows(X, self.residues_.size, loop, width=width, position=np.arange(width), factor=factor)
 
-    def _fold(self) -> Any:
-        """Return shifts and kept rows as the loops want them."""
+    def _fold(self, n_kept: int = 0) -> Any:
+        """Return places and kept rows as the loops want them, with so many more columns that are kept as they are."""
         from craftmaps._loops.hadamard import Fold
 
-        return Fold(frozen(self.shifts_), frozen(self.residues_), self._chunk.bit_length() - 1)
+        kept = self._chunk + np.arange(n_kept)
+        places = np.concatenate([self._places, kept.astype(np.int32)]) if n_kept else self._places
+        outputs = np.concatenate([self.residues_, kept])
+        return Fold(frozen(places), frozen(outputs), self._chunk.bit_length() - 1)
 
     def _estimate_moments(self, X: Any, Y: Any = None) -> EstimateMoments:
         """Return the moments of the estimate of x.y at all pairs of rows."""

@@ -40,11 +40,13 @@ def map_rows(
     width: int,
     position: NDArray[np.int64],
     factor: NDArray,
+    n_parts: int = 1,
     out: NDArray | None = None,
 ) -> NDArray[np.floating]:
     """Return the matrix whose rows `loop(tiles, out, line)` computes from the rows of X.
 
-    Column k of X, times factor[k], stands at number position[k] of a tile of `width` numbers.
+    Column k of X, times factor[k], stands at number position[k] of a tile of `width` numbers. Lines are as
+    wide as a line of the cache, or half of it where the loop has two for the parts of complex numbers.
     """
     from craftmaps._loops import lanes
 
@@ -52,7 +54,7 @@ def map_rows(
     position, factor = frozen(position), frozen(factor.astype(X.dtype, copy=False))
 
     def block(start: int, stop: int) -> None:
-        line = lanes.line_for(stop - start, X.dtype)
+        line = lanes.line_for(stop - start, X.dtype, lanes.LINE_BYTES // n_parts)
         n_tiles = -(-(stop - start) // len(line))
         tiles = lanes.aligned_empty(n_tiles * width * len(line), X.dtype).reshape(n_tiles, -1)
         if issparse(X):

@@ -8,29 +8,21 @@ from collections import namedtuple
 import numpy as np
 from numba import njit
 
-from craftmaps._loops.vector_type import load, store
+from craftmaps._loops.vector_type import load, spread, store
 from craftmaps._loops.vectors import (
     VECTOR_BYTES,
     add_line,
+    add_products1,
+    add_products4,
     butterfly2,
     butterfly4,
     butterfly8,
     butterfly16,
-    first4,
     flipped1,
     flipped2,
     flipped4,
     flipped8,
     flipped16,
-    last1,
-    last2,
-    last3,
-    last4,
-    more4,
-    only1,
-    only2,
-    only3,
-    only4,
     scale_line,
     store_square,
 )
@@ -46,7 +38,7 @@ MaclaurinDraw = namedtuple(
 MaclaurinDraw.__doc__ = """What a Hadamard Maclaurin map has drawn, as the loops want it.
 
 Block b flips the input by signs[b] (one or two rows of +-1: real or complex weights) and transforms
-it. Feature groups are numbered g; group g has the factors f = first_factor[g] to
+it; its numbers are wide lines, where the imaginary part of a line follows the real one. Feature groups are numbered g; group g has the factors f = first_factor[g] to
 first_factor[g + 1] - 1, as many as its highest degree, and its first factor takes block
 first_block[g], the next one the block after it, and so on: groups may share blocks.
 Number rows[f, i] of the block is the factor of feature i of the group, for i < used[f].
@@ -61,11 +53,11 @@ Row (a, b) of H_R (x) H_B needs chunk c of the input only through H_B and the si
 So outer[c, e] is that sign for output e, residues[e] is its b, and B is 2^log2_chunk.
 """
 
-Fold = namedtuple("Fold", "shifts residues log2_chunk")
-Fold.__doc__ = """How a down-projection adds up chunks of 2^log2_chunk numbers, and which sums it keeps.
+Fold = namedtuple("Fold", "places outputs log2_chunk")
+Fold.__doc__ = """How a down-projection adds up chunks of 2^log2_chunk numbers.
 
-Number k of chunk c goes to place k ^ shifts[c]; after the transform of the sum its numbers
-residues[e] are the outputs.
+Number c is added to line places[c] of a sum. Its first 2^log2_chunk lines are then transformed; what was added to
+lines behind them stays as it is. The outputs are lines outputs[e].
 """
 
 
@@ -110,26 +102,26 @@ def transform(x, first, log2_size, line):
 
 
 @njit(nogil=True, cache=True)
-def _flip_and_transform(x, signs, into, first, log2_size, line):
-    """Write to `into`, from line `first`, the transform of x with its lines multiplied by signs.
+def _flip_and_transform(x, signs, into, first, log2_size, line, wide):
+    """Write to the wide lines of `into`, from number `first`, the transform of x with its lines multiplied by signs.
 
     The signs are applied in the first pass, which saves one way through the cache.
     """
-    lanes = len(line)
+    order = 1 << log2_size
     log2_radix = _next_radix(log2_size)
-    for k in range(0, 1 << log2_size, 1 << log2_radix):
-        at = (first + k) * lanes
+    for k in range(0, order, 1 << log2_radix):
+        at, source = (first + k) * len(wide), k * len(line)
         if log2_radix == 3:
-            flipped8(into, at, x, k * lanes, signs, k, line)
+            flipped8(into, at, x, source, signs, k, order, line, wide)
         elif log2_radix == 4:
-            flipped16(into, at, x, k * lanes, signs, k, line)
+            flipped16(into, at, x, source, signs, k, order, line, wide)
         elif log2_radix == 2:
-            flipped4(into, at, x, k * lanes, signs, k, line)
+            flipped4(into, at, x, source, signs, k, order, line, wide)
         elif log2_radix == 1:
-            flipped2(into, at, x, k * lanes, signs, k, line)
+            flipped2(into, at, x, source, signs, k, order, line, wide)
         else:
-            flipped1(into, at, x, k * lanes, signs, k, line)
-    _transform_from(into, first, log2_size, log2_radix, line)
+            flipped1(into, at, x, source, signs, k, order, line, wide)
+    _transform_from(into, first, log2_size, log2_radix, wide)
 
 
 @njit(nogil=True, cache=True)
@@ -190,10 +182,9 @@ def _store(z, lines, count, out, row, column, line):
 
 
 @njit(nogil=True, cache=True)
-def _transform_blocks(x, draw, g, factor, line):
+def _transform_blocks(x, draw, g, factor, line, wide):
     """Transform the input by the blocks of group g, unless the group before it has done so."""
     order = draw.signs.shape[2]
-    n_parts = draw.signs.shape[1]
     first = draw.first_block[g]
     n_ready = 0
     if g > 0 and draw.first_block[g - 1] == first:
@@ -202,108 +193,75 @@ def _transform_blocks(x, draw, g, factor, line):
     while (1 << log2_order) < order:
         log2_order += 1
     for j in range(n_ready, draw.first_factor[g + 1] - draw.first_factor[g]):
-        for part in range(n_parts):
-            at = (j * n_parts + part) * order
-            _flip_and_transform(x, draw.signs[first + j, part], factor, at, log2_order, line)
+        _flip_and_transform(x, draw.signs[first + j], factor, j * order, log2_order, line, wide)
 
 
 @njit(nogil=True, cache=True)
-def _multiply(z, at, factor, draw, g, weight, parts, line):
-    """Write the features of group g, products of factors and a weight; imaginary parts come after all real ones."""
-    order = draw.signs.shape[2]
-    rows, used = draw.rows, draw.used
+def _add_group(x, draw, g, weight, into, lines, factor, line, wide):
+    """Add the features of group g to lines; imaginary parts come after all real ones."""
+    _transform_blocks(x, draw, g, factor, line, wide)
+    order, rows, used = draw.signs.shape[2], draw.rows, draw.used
     first = draw.first_factor[g]
     n = used[first]
     start = 0
     for degree in range(draw.first_factor[g + 1] - first, 0, -1):  # the highest comes first
         stop = used[first + degree - 1]
-        # The choices stand outside the loops over features, which they would slow down.
-        if degree == 1:
-            for i in range(start, stop):
-                only1(z, at + i, n, factor, rows, first, i, 0, order, weight, parts, line)
-        elif degree == 2:
-            for i in range(start, stop):
-                only2(z, at + i, n, factor, rows, first, i, 0, order, weight, parts, line)
-        elif degree == 3:
-            for i in range(start, stop):
-                only3(z, at + i, n, factor, rows, first, i, 0, order, weight, parts, line)
-        elif degree == 4:
-            for i in range(start, stop):
-                only4(z, at + i, n, factor, rows, first, i, 0, order, weight, parts, line)
-        else:
-            for i in range(start, stop):
-                first4(z, at + i, n, factor, rows, first, i, 0, order, weight, parts, line)
-        f = first + 4
-        while f + 4 < first + degree:
-            for i in range(start, stop):
-                more4(z, at + i, n, factor, rows, f, i, f - first, order, weight, parts, line)
-            f += 4
-        n_left = first + degree - f
-        if n_left == 1:
-            for i in range(start, stop):
-                last1(z, at + i, n, factor, rows, f, i, f - first, order, weight, parts, line)
-        elif n_left == 2:
-            for i in range(start, stop):
-                last2(z, at + i, n, factor, rows, f, i, f - first, order, weight, parts, line)
-        elif n_left == 3:
-            for i in range(start, stop):
-                last3(z, at + i, n, factor, rows, f, i, f - first, order, weight, parts, line)
-        elif n_left == 4:
-            for i in range(start, stop):
-                last4(z, at + i, n, factor, rows, f, i, f - first, order, weight, parts, line)
+        fours = start + (stop - start) // 4 * 4
+        for i in range(start, fours, 4):
+            add_products4(into, lines, factor, rows, first, i, degree, order, weight, n, line, wide)
+        for i in range(fours, stop):
+            add_products1(into, lines, factor, rows, first, i, degree, order, weight, n, line, wide)
         start = stop
 
 
-@njit(nogil=True, cache=True)
-def _maclaurin_group(x, draw, g, weight, z, at, factor, line):
-    """Write the features of group g to the lines of z from `at`; return how many lines."""
-    _transform_blocks(x, draw, g, factor, line)
-    n_parts = draw.signs.shape[1]
-    if n_parts == 1:
-        _multiply(z, at, factor, draw, g, weight, (0,), line)
-    else:
-        _multiply(z, at, factor, draw, g, weight, (0, 0), line)
-    return n_parts * draw.used[draw.first_factor[g]]
-
-
-@njit(nogil=True, cache=True)
-def _maclaurin_segment(x, draw, segment, weight, z, at, factor, line):
-    """Write one piece of the features to the lines of z from `at`; return how many lines.
-
-    First come the groups, then the loose constants, `order` at a time, then the exact part.
-    """
-    n_groups = draw.first_block.size
-    order = draw.signs.shape[2]
-    last = _n_segments(draw) - 1
-    if segment < n_groups:
-        return _maclaurin_group(x, draw, segment, weight, z, at, factor, line)
-    if segment == last - 1:
-        for k in range(draw.n_linear):
-            scale_line(z, at + k, x, k, weight[k], line)
-        return draw.n_linear
-    count = draw.n_constant if segment == last else min(order, draw.n_loose - (segment - n_groups) * order)
-    lanes = len(line)
-    for c in range(count):
-        for lane in range(lanes):
-            z[(at + c) * lanes + lane] = weight[c]
-    return count
+# Features come in segments: first the groups, then the loose constants, `order` at a time, then the linear and
+# the constant term of the exact part.
 
 
 @njit(nogil=True, cache=True)
 def _n_segments(draw):
-    """Count the groups, the pieces of the loose constants, and two for the exact part."""
+    """Count the segments."""
     order = draw.signs.shape[2]
     return draw.first_block.size + 2 + (draw.n_loose + order - 1) // order
 
 
 @njit(nogil=True, cache=True)
-def maclaurin_rows(tiles, draw, weight, z, factor, out, line):
+def _segment_size(draw, segment):
+    """Count the columns of a segment."""
+    n_groups, last = draw.first_block.size, _n_segments(draw) - 1
+    n_parts, order = draw.signs.shape[1:]
+    if segment < n_groups:
+        return n_parts * draw.used[draw.first_factor[segment]]
+    if segment >= last - 1:
+        return draw.n_constant if segment == last else draw.n_linear
+    return min(order, draw.n_loose - (segment - n_groups) * order)
+
+
+@njit(nogil=True, cache=True)
+def _add_segment(x, draw, segment, weight, into, lines, factor, line, wide):
+    """Add the columns of a segment to lines[0], lines[1], ... of `into`; return how many they are."""
+    count = _segment_size(draw, segment)
+    if segment < draw.first_block.size:
+        _add_group(x, draw, segment, weight, into, lines, factor, line, wide)
+    elif segment == _n_segments(draw) - 2:
+        for k in range(count):
+            add_line(into, lines[k], x, k, weight[k], line)
+    else:
+        for k in range(count):
+            at = lines[k] * len(line)
+            store(into, at, load(into, at, line) + spread(weight[k], line))
+    return count
+
+
+@njit(nogil=True, cache=True)
+def maclaurin_rows(tiles, draw, weight, z, factor, out, line, wide):
     """Write the Maclaurin features of the rows in the tiles to the rows of `out`."""
     lines = np.arange(2 * draw.signs.shape[2])
     for t in range(tiles.shape[0]):
         column = 0
         for segment in range(_n_segments(draw)):
-            count = _maclaurin_segment(tiles[t], draw, segment, weight[column:], z, 0, factor, line)
+            z[: _segment_size(draw, segment) * len(line)] = 0
+            count = _add_segment(tiles[t], draw, segment, weight[column:], z, lines, factor, line, wide)
             _store(z, lines, count, out, t * len(line), column, line)
             column += count
 
@@ -332,7 +290,7 @@ def subsampled_rows(tiles, subsample, total, out, line):
 
 
 @njit(nogil=True, cache=True)
-def craft_rows(tiles, draw, weight, n_kept, subsample, z, factor, total, out, line):
+def craft_rows(tiles, draw, weight, n_kept, subsample, z, factor, total, out, line, wide):
     """Project the rows in the tiles up and down; only a chunk of up-features is ever there.
 
     The last n_kept columns of the up-features are not projected down but kept as they are.
@@ -342,16 +300,16 @@ def craft_rows(tiles, draw, weight, n_kept, subsample, z, factor, total, out, li
     size = 1 << log2_chunk
     n_down = weight.size - n_kept
     n_projected = subsample.residues.size
-    lines = np.arange(max(n_projected, 2 * draw.signs.shape[2]))
+    lines = np.arange(max(n_projected, z.size // lanes))
     for t in range(tiles.shape[0]):
         column, chunk, ready = 0, 0, 0
         for segment in range(_n_segments(draw)):
+            z[ready * lanes : (ready + _segment_size(draw, segment)) * lanes] = 0
+            count = _add_segment(tiles[t], draw, segment, weight[column:], z, lines[ready:], factor, line, wide)
             if column >= n_down:
-                count = _maclaurin_segment(tiles[t], draw, segment, weight[column:], z, 0, factor, line)
                 _store(z, lines, count, out, t * lanes, n_projected + column - n_down, line)
                 column += count
                 continue
-            count = _maclaurin_segment(tiles[t], draw, segment, weight[column:], z, ready, factor, line)
             column += count
             ready += count
             if column == n_down:  # the last chunk ends in zeros
@@ -370,44 +328,31 @@ def craft_rows(tiles, draw, weight, n_kept, subsample, z, factor, total, out, li
 
 
 @njit(nogil=True, cache=True)
-def _fold(z, count, column, fold, total, line):
-    """Add lines of z, the numbers from `column` on, to the lines of their chunk."""
-    one = z.dtype.type(1)
-    mask = (1 << fold.log2_chunk) - 1
-    for k in range(count):
-        at = column + k
-        add_line(total, (at & mask) ^ fold.shifts[at >> fold.log2_chunk], z, k, one, line)
-
-
-@njit(nogil=True, cache=True)
 def _store_fold(fold, total, out, row, line):
-    """Transform the sum of the chunks and write the rows that are kept."""
+    """Transform the sum of the chunks and write the outputs."""
     transform(total, 0, fold.log2_chunk, line)
-    _store(total, fold.residues, fold.residues.size, out, row, 0, line)
+    _store(total, fold.outputs, fold.outputs.size, out, row, 0, line)
 
 
 @njit(nogil=True, cache=True)
 def folded_rows(tiles, fold, total, out, line):
     """Project the rows in the tiles down: add up their chunks, then transform once."""
+    one = total.dtype.type(1)
     for t in range(tiles.shape[0]):
         total[:] = 0
-        _fold(tiles[t], tiles.shape[1] // len(line), 0, fold, total, line)
+        for k in range(fold.places.size):
+            add_line(total, fold.places[k], tiles[t], k, one, line)
         _store_fold(fold, total, out, t * len(line), line)
 
 
 @njit(nogil=True, cache=True)
-def folded_craft_rows(tiles, draw, weight, n_kept, fold, z, factor, total, out, line):
-    """Project the rows in the tiles up and down, as `craft_rows` does, with chunks added up first."""
-    n_down = weight.size - n_kept
-    lines = np.arange(2 * draw.signs.shape[2])
+def folded_craft_rows(tiles, draw, weight, fold, factor, total, out, line, wide):
+    """Project the rows in the tiles up and down; up-features are added up as they come."""
     for t in range(tiles.shape[0]):
-        row, column = t * len(line), 0
+        column = 0
         total[:] = 0
         for segment in range(_n_segments(draw)):
-            count = _maclaurin_segment(tiles[t], draw, segment, weight[column:], z, 0, factor, line)
-            if column < n_down:
-                _fold(z, count, column, fold, total, line)
-            else:
-                _store(z, lines, count, out, row, fold.residues.size + column - n_down, line)
-            column += count
-        _store_fold(fold, total, out, row, line)
+            column += _add_segment(
+                tiles[t], draw, segment, weight[column:], total, fold.places[column:], factor, line, wide
+            )
+        _store_fold(fold, total, out, t * len(line), line)

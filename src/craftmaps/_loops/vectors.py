@@ -43,10 +43,10 @@ def _spread(builder, scalar, vector):
 
 def _butterfly_codegen(context, builder, radix, sources, targets, numbers, align):
     """Emit the transform of lines: load and scale, add and subtract, store."""
-    for part in range(len(sources[0])):
+    for part in range(len(targets[0])):
         v = [builder.load(slots[part], align=align) for slots in sources]
         if numbers is not None:
-            v = [builder.fmul(value, number) for value, number in zip(v, numbers, strict=True)]
+            v = [builder.fmul(value, number[part]) for value, number in zip(v, numbers, strict=True)]
         half = 1
         while half < radix:
             for i in range(0, radix, 2 * half):
@@ -78,32 +78,39 @@ def _make_butterfly(radix):
 
 
 def _make_flipped_butterfly(radix):
-    """Make the transform of `radix` neighbouring lines from `source`, each with its sign, into `x`.
+    """Make the transform of `radix` neighbouring lines of `source`, each with its sign, into x.
 
-    Signs are float32: as bytes they would have to be converted one by one.
+    A wide line holds the line once for every part of a number, real and imaginary, each with signs of its own:
+    row `part` of `signs`. They are float32: as bytes they would have to be converted one by one.
     """
 
     @intrinsic
-    def butterfly(typingctx, x, start, source, source_start, signs, first, line):
+    def butterfly(typingctx, x, start, source, source_start, signs, first, order, line, wide):
         def codegen(context, builder, signature, args):
-            array, offset, source, source_offset, signs, first, _ = args
-            array_type, source_type, signs_type, line = (signature.args[i] for i in (0, 2, 4, 6))
-            stride = ir.Constant(offset.type, line.count)
+            array, offset, source, source_offset, signs, first, order, _, _ = args
+            array_type, source_type, signs_type, line, wide = (signature.args[i] for i in (0, 2, 4, 7, 8))
             sign = context.make_array(signs_type)(context, builder, signs).data
+            n_parts, size = wide.count // line.count, ir.Constant(offset.type, line.count)
             targets, sources, numbers = [], [], []
             for i in range(radix):
-                vector, align, slots = _line_slots(context, builder, array_type, array, line, offset)
-                targets.append(slots)
-                sources.append(_line_slots(context, builder, source_type, source, line, source_offset)[2])
+                _, _, slots = _line_slots(context, builder, source_type, source, line, source_offset)
+                source_offset = builder.add(source_offset, size)
                 at = builder.add(first, ir.Constant(first.type, i))
-                number = builder.load(builder.gep(sign, [at]))
-                number = number if number.type == vector.element else builder.fpext(number, vector.element)
-                numbers.append(_spread(builder, number, vector))
-                offset, source_offset = builder.add(offset, stride), builder.add(source_offset, stride)
+                own_targets, own_numbers = [], []
+                for _ in range(n_parts):
+                    vector, align, part = _line_slots(context, builder, array_type, array, line, offset)
+                    number = builder.load(builder.gep(sign, [at]))
+                    number = number if number.type == vector.element else builder.fpext(number, vector.element)
+                    own_targets += part
+                    own_numbers += [_spread(builder, number, vector)] * len(part)
+                    offset, at = builder.add(offset, size), builder.add(at, order)
+                targets.append(own_targets)
+                sources.append(slots * n_parts)
+                numbers.append(own_numbers)
             return _butterfly_codegen(context, builder, radix, sources, targets, numbers, align)
 
         number = types.intp
-        return types.void(x, number, source, number, signs, number, line), codegen
+        return types.void(x, number, source, number, signs, number, number, line, wide), codegen
 
     return butterfly
 
@@ -141,61 +148,75 @@ scale_line = _make_line_operation(lambda b, old, new, number: b.fmul(new, number
 add_line = _make_line_operation(lambda b, old, new, number: b.fadd(old, b.fmul(new, number)))
 
 
-def _make_product(n_factors, is_first, is_last):
-    """Make z[to] = z[to] times factors j, j + 1, ... of feature i; the first ones overwrite what is in z.
+def _make_add_products(n_features):
+    """Make into[lines[i]] += weight[i] times factors f, f + 1, ... of feature i, for so many neighbouring features.
 
-    After the last ones comes the weight of the feature. A number has as many parts as the tuple `parts`; with two it
-    is complex, and its imaginary part stands n_apart lines behind the real one in z and `order` lines
-    behind it in `factor`, where the lines of factor j begin at j * n_parts * order. Row f + k of `rows`
-    says which of them belong to the features.
+    Row f + j of `rows` says which of the `order` wide lines of factor j, from line j * order on, belong to the
+    features. If a wide line is two lines, numbers are complex, and their imaginary parts have the lines and the
+    weights n_apart further on. A few features together share what the loop over factors costs.
     """
 
     @intrinsic
-    def product(typingctx, z, to, n_apart, factor, rows, f, i, j, order, weight, parts, line):
+    def add_products(typingctx, into, lines, factor, rows, f, i, degree, order, weight, n_apart, line, wide):
         def codegen(context, builder, signature, args):
-            z, to, n_apart, factor, rows, f, i, j, order, weight, _, _ = args
-            z_type, factor_type, rows_type, weight_type, parts, line = (signature.args[k] for k in (0, 3, 4, 9, 10, 11))
-            row_data = context.make_array(rows_type)(context, builder, rows).data
-            weight_data = context.make_array(weight_type)(context, builder, weight).data
-            size = ir.Constant(to.type, line.count)
+            into, lines, factor, rows, f, i, degree, order, weight, n_apart, _, _ = args
+            into_type, lines_type, factor_type, rows_type, weight_type, line, wide = (
+                signature.args[k] for k in (0, 1, 2, 3, 8, 10, 11)
+            )
+            line_data, row_data, weight_data = (
+                context.make_array(array_type)(context, builder, array).data
+                for array_type, array in ((lines_type, lines), (rows_type, rows), (weight_type, weight))
+            )
+            n_parts = wide.count // line.count
 
-            def places(first, distance):
-                return [first] if parts.count == 1 else [first, builder.add(first, distance)]
+            def number(value):
+                return ir.Constant(i.type, value)
 
-            def slots(array_type, array, place):
-                return _line_slots(context, builder, array_type, array, line, builder.mul(place, size))
+            def slots_of(array_type, array, place):
+                at = builder.mul(place, number(line.count))
+                return _line_slots(context, builder, array_type, array, line, at)
 
-            def lines_of(k, ahead):
-                step = ir.Constant(to.type, k)
-                at = builder.add(builder.mul(builder.add(f, step), order), builder.add(i, ir.Constant(to.type, ahead)))
-                row = builder.zext(builder.load(builder.gep(row_data, [at])), to.type)
-                block = builder.mul(builder.mul(builder.add(j, step), ir.Constant(to.type, parts.count)), order)
-                return [slots(factor_type, factor, place)[2] for place in places(builder.add(block, row), order)]
+            def factor_slots(j, k):
+                """Point to the parts of factor j of feature i + k."""
+                at = builder.add(builder.mul(builder.add(f, j), order), builder.add(i, number(k)))
+                row = builder.zext(builder.load(builder.gep(row_data, [at])), i.type)
+                first = builder.mul(builder.add(builder.mul(j, order), row), number(n_parts))
+                places = [builder.add(first, number(part)) for part in range(n_parts)]
+                return [slots_of(factor_type, factor, place)[2] for place in places]
 
-            vector, align, _ = slots(z_type, z, to)
-            targets = [slots(z_type, z, place)[2] for place in places(to, n_apart)]
-            sources = [lines_of(k, 0) for k in range(n_factors)]
-            # Rows are in random order, so the processor has to be told which lines come next.
-            for k in range(n_factors):
-                for line_slots in lines_of(k, _LOOK_AHEAD):
-                    _prefetch(builder, line_slots[0])
-            for part in range(len(targets[0])):
-                operands = sources if is_first else [targets, *sources]
-                loaded = [[builder.load(slots[part], align=align) for slots in lines] for lines in operands]
-                value = loaded[0]
-                for number in loaded[1:]:
-                    value = _times(builder, value, number)
-                if is_last:
-                    weights = [builder.load(builder.gep(weight_data, [place])) for place in places(i, n_apart)]
-                    value = [builder.fmul(v, _spread(builder, w, vector)) for v, w in zip(value, weights, strict=True)]
-                for target, v in zip(targets, value, strict=True):
-                    builder.store(v, target[part], align=align)
+            def load_factor(j, k):
+                # Rows are in random order, so the processor has to be told which lines come next.
+                _prefetch(builder, factor_slots(j, k + _LOOK_AHEAD)[0][0])
+                return [[builder.load(slot, align=align) for slot in slots] for slots in factor_slots(j, k)]
+
+            vector, align, _ = slots_of(into_type, into, i)
+            product = []
+            for k in range(n_features):
+                first = load_factor(number(0), k)
+                product.append([[cgutils.alloca_once_value(builder, value) for value in part] for part in first])
+            with cgutils.for_range(builder, builder.sub(degree, number(1))) as loop:
+                for k in range(n_features):
+                    other = load_factor(builder.add(loop.index, number(1)), k)
+                    value = [[builder.load(slot) for slot in part] for part in product[k]]
+                    for s in range(len(other[0])):
+                        new = _times(builder, [part[s] for part in value], [part[s] for part in other])
+                        for part in range(n_parts):
+                            builder.store(new[part], product[k][part][s])
+            for k in range(n_features):
+                at = builder.add(i, number(k))
+                for part in range(n_parts):
+                    place = builder.zext(builder.load(builder.gep(line_data, [at])), i.type)
+                    scale = _spread(builder, builder.load(builder.gep(weight_data, [at])), vector)
+                    for target, value in zip(slots_of(into_type, into, place)[2], product[k][part], strict=True):
+                        weighted = builder.fmul(builder.load(value), scale)
+                        builder.store(builder.fadd(builder.load(target, align=align), weighted), target, align=align)
+                    at = builder.add(at, n_apart)
             return context.get_dummy_value()
 
         n = types.intp
-        return types.void(z, n, n, factor, rows, n, n, n, n, weight, parts, line), codegen
+        return types.void(into, lines, factor, rows, n, n, n, n, weight, n, line, wide), codegen
 
-    return product
+    return add_products
 
 
 def _prefetch(builder, pointer):
@@ -217,10 +238,7 @@ def _times(builder, a, b):
     ]
 
 
-# Up to four factors are multiplied in registers; products of more begin with `first` and end with `last`.
-only1, only2, only3, only4 = (_make_product(n, is_first=True, is_last=True) for n in (1, 2, 3, 4))
-last1, last2, last3, last4 = (_make_product(n, is_first=False, is_last=True) for n in (1, 2, 3, 4))
-first4, more4 = (_make_product(4, is_first=is_first, is_last=False) for is_first in (True, False))
+add_products1, add_products4 = (_make_add_products(n) for n in (1, 4))
 
 
 @intrinsic
