@@ -22,6 +22,8 @@ from craftmaps.tiles import frozen, map_rows, next_power_of_two
 _DENSE_BLOCK_BYTES = 2**23
 # So many numbers further the loops read, to have in the cache what they need soon.
 _LOOK_AHEAD = 8
+# In these units of a line they find factors.
+_EIGHTHS = 8
 
 
 class RandomMaclaurin(KernelMap):
@@ -147,7 +149,7 @@ class RandomMaclaurin(KernelMap):
         # used[f]: features of the factor's group that have this factor, highest degree first.
         used = [int(group[j:].sum()) for group in shares.groups for j in range(1, group.size) if group[j:].any()]
         first_factor = np.concatenate([[0], np.cumsum(shares.n_factors)])
-        rows = np.empty((0, 0), np.int32)
+        rows = np.empty((0, 0), np.uint32)
         first_block = first_factor[:-1]
         if self._block_order is None:
             block_signs = signs(self.seed_, "signs", (sum(used), n_parts, self.n_features_in_))
@@ -155,7 +157,9 @@ class RandomMaclaurin(KernelMap):
             if self.projection == "hadamard":
                 first_block = np.zeros_like(first_block)  # all groups share their blocks
             block_signs = signs(self.seed_, "signs", (self._n_blocks, n_parts, self._block_order))
-            rows = permutations(self.seed_, "rows", len(used), self._block_order).astype(np.int32)
+            number = np.arange(len(used)) - np.repeat(first_factor[:-1], shares.n_factors)  # within its group
+            rows = permutations(self.seed_, "rows", len(used), self._block_order)
+            rows = (_EIGHTHS * (rows + self._block_order * number[:, None])).astype(np.uint32)
             rows = np.pad(rows, ((0, -(-_LOOK_AHEAD // self._block_order)), (0, 0)))
         exact = (int(shares.counts[0]) + shares.n_unused, shares.n_linear, shares.n_constant)
         block_signs = block_signs.astype(np.float32)  # as the loops want them

@@ -19,6 +19,7 @@ def maclaurin_features(feature_map, X):
     """Return the features of a fitted RandomMaclaurin, factor by factor."""
     signs, rows, used, first_factor, first_block, n_loose, n_linear, n_constant = feature_map._drawn
     n_parts, order = signs.shape[1:]
+    rows = rows // 8 % order
     x = np.zeros((X.shape[0], order))
     x[:, : X.shape[1]] = feature_map.scale_ * X.astype(np.float64)
     columns = []

@@ -151,9 +151,9 @@ add_line = _make_line_operation(lambda b, old, new, number: b.fadd(old, b.fmul(n
 def _make_add_products(n_features):
     """Make into[lines[i]] += weight[i] times factors f, f + 1, ... of feature i, for so many neighbouring features.
 
-    Row f + j of `rows` says which of the `order` wide lines of factor j, from line j * order on, belong to the
-    features. If a wide line is two lines, numbers are complex, and their imaginary parts have the lines and the
-    weights n_apart further on. A few features together share what the loop over factors costs.
+    Row f + j of `rows`, which are `order` long, says where in `factor` the j-th factors of the features stand, in eighths
+    of a wide line. If a wide line is two lines, numbers are complex, and their imaginary parts have the lines
+    and the weights n_apart further on. A few features together share what the loop over factors costs.
     """
 
     @intrinsic
@@ -172,16 +172,19 @@ def _make_add_products(n_features):
             def number(value):
                 return ir.Constant(i.type, value)
 
-            def slots_of(array_type, array, place):
-                at = builder.mul(place, number(line.count))
+            def slots_of(array_type, array, at):
                 return _line_slots(context, builder, array_type, array, line, at)
 
             def factor_slots(j, k):
                 """Point to the parts of factor j of feature i + k."""
                 at = builder.add(builder.mul(builder.add(f, j), order), builder.add(i, number(k)))
-                row = builder.zext(builder.load(builder.gep(row_data, [at])), i.type)
-                first = builder.mul(builder.add(builder.mul(j, order), row), number(n_parts))
-                places = [builder.add(first, number(part)) for part in range(n_parts)]
+                eighths = builder.zext(builder.load(builder.gep(row_data, [at])), i.type)
+                # An eighth of a cache line is 8 bytes, and by 8 the processor multiplies addresses on its own.
+                if wide.count >= 8:
+                    start = builder.mul(eighths, number(wide.count // 8))
+                else:
+                    start = builder.udiv(eighths, number(8 // wide.count))
+                places = [builder.add(start, number(part * line.count)) for part in range(n_parts)]
                 return [slots_of(factor_type, factor, place)[2] for place in places]
 
             def load_factor(j, k):
@@ -189,7 +192,7 @@ def _make_add_products(n_features):
                 _prefetch(builder, factor_slots(j, k + _LOOK_AHEAD)[0][0])
                 return [[builder.load(slot, align=align) for slot in slots] for slots in factor_slots(j, k)]
 
-            vector, align, _ = slots_of(into_type, into, i)
+            vector, align, _ = slots_of(into_type, into, number(0))
             product = []
             for k in range(n_features):
                 first = load_factor(number(0), k)
@@ -206,6 +209,7 @@ def _make_add_products(n_features):
                 at = builder.add(i, number(k))
                 for part in range(n_parts):
                     place = builder.zext(builder.load(builder.gep(line_data, [at])), i.type)
+                    place = builder.mul(place, number(line.count))
                     scale = _spread(builder, builder.load(builder.gep(weight_data, [at])), vector)
                     for target, value in zip(slots_of(into_type, into, place)[2], product[k][part], strict=True):
                         weighted = builder.fmul(builder.load(value), scale)
