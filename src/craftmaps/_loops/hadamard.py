@@ -38,11 +38,11 @@ MaclaurinDraw = namedtuple(
 MaclaurinDraw.__doc__ = """What a Hadamard Maclaurin map has drawn, as the loops want it.
 
 Block b flips the input by signs[b] (one or two rows of +-1: real or complex weights) and transforms
-it; its numbers are wide lines, where the imaginary part of a line follows the real one. Feature groups are numbered g; group g has the factors f = first_factor[g] to
-first_factor[g + 1] - 1, as many as its highest degree, and its first factor takes block
-first_block[g], the next one the block after it, and so on: groups may share blocks.
-The blocks of a group stand one behind the other, and number rows[f, i] / 8 of them is the factor of feature i
-of the group, for i < used[f].
+it; its numbers are wide lines, where the imaginary part of a line follows the real one. Feature
+groups are numbered g; group g has the factors f = first_factor[g] to first_factor[g + 1] - 1, as many
+as its highest degree, and its first factor takes block first_block[g], the next one the block after
+it, and so on: groups may share blocks. The blocks of a group stand one behind the other, and number
+rows[f, i] / 8 of them is the factor of feature i of the group, for i < used[f].
 After the groups stand n_loose constants (features of degree 0, and columns that stay zero),
 then the exact part: n_linear copies of the input and n_constant constants.
 """

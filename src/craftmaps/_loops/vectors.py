@@ -151,9 +151,9 @@ add_line = _make_line_operation(lambda b, old, new, number: b.fadd(old, b.fmul(n
 def _make_add_products(n_features):
     """Make into[lines[i]] += weight[i] times factors f, f + 1, ... of feature i, for so many neighbouring features.
 
-    Row f + j of `rows`, which are `order` long, says where in `factor` the j-th factors of the features stand, in eighths
-    of a wide line. If a wide line is two lines, numbers are complex, and their imaginary parts have the lines
-    and the weights n_apart further on. A few features together share what the loop over factors costs.
+    Row f + j of `rows`, which are `order` long, says where in `factor` the j-th factors of the features stand, in
+    eighths of a wide line. If a wide line is two lines, numbers are complex, and their imaginary parts have the
+    lines and the weights n_apart further on. A few features together share what the loop over factors costs.
     """
 
     @intrinsic
