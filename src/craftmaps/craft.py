@@ -207,23 +207,30 @@ class CraftMap(KernelMap):
         from craftmaps._loops import hadamard, lanes
 
         draw, order, n_factor_lines = self.up_._loop_arguments()
-        weights, n_kept = frozen(self._fused_weights.astype(X.dtype)), self.n_kept_
+        weights, n_kept, n_parts = frozen(self._fused_weights.astype(X.dtype)), self.n_kept_, draw.signs.shape[1]
+
+        def room(n_lines: int, line: tuple[int, ...]) -> NDArray:
+            return lanes.aligned_empty(n_lines * len(line), X.dtype)
+
         if isinstance(self.down_, FoldedHadamard):
             fold = self.down_._fold(n_kept)
-            n_lines = (n_factor_lines, (1 << fold.log2_chunk) + n_kept)
+            n_sums = (1 << fold.log2_chunk) + n_kept
+
+            def loop(tiles: NDArray, rows_out: NDArray, line: tuple[int, ...]) -> None:
+                factor, total = room(n_factor_lines, line), room(n_sums, line)
+                hadamard.folded_craft_rows(tiles, draw, weights, fold, factor, total, rows_out, line, line * n_parts)
         else:
             subsample = self.down_._subsample()
             # Room for an unfinished chunk and one more group of features, padded to whole chunks.
             chunk = 1 << subsample.log2_chunk
-            n_lines = (n_factor_lines, subsample.residues.size, chunk * (1 + -(-2 * order // chunk)))
+            n_features = chunk * (1 + -(-2 * order // chunk))
 
-        def loop(tiles: NDArray, rows_out: NDArray, line: tuple[int, ...]) -> None:
-            factor, total, *z = (lanes.aligned_empty(n * len(line), X.dtype) for n in n_lines)
-            wide = line * draw.signs.shape[1]
-            if z:
-                hadamard.craft_rows(tiles, draw, weights, n_kept, subsample, *z, factor, total, rows_out, line, wide)
-            else:
-                hadamard.folded_craft_rows(tiles, draw, weights, fold, factor, total, rows_out, line, wide)
+            def loop(tiles: NDArray, rows_out: NDArray, line: tuple[int, ...]) -> None:
+                z, factor = room(n_features, line), room(n_factor_lines, line)
+                total = room(subsample.residues.size, line)
+                hadamard.craft_rows(
+                    tiles, draw, weights, n_kept, subsample, z, factor, total, rows_out, line, line * n_parts
+                )
 
         return map_rows(X, self._n_features_out, loop, out=out, **self.up_._loading(X.dtype))
 

@@ -114,22 +114,32 @@ def cut(length: int, size: int) -> list[slice]:
 
 
 def _share_out(task: Callable[..., None], calls: list[tuple]) -> None:
-    """Make the calls on as many threads as there are, and wait for all of them."""
-    n = n_threads()
-    if n == 1 or len(calls) == 1:
+    """Make the calls on as many threads as there are, this one among them, and wait for all of them."""
+    n = min(n_threads(), len(calls))
+    if n <= 1:
         for arguments in calls:
             task(*arguments)
         return
-    futures = [_pool(n, os.getpid()).submit(_as_worker, task, *arguments) for arguments in calls]
-    wait(futures)  # for all of them, even if one fails
+    left = iter(calls)  # whoever is free takes the next one
+
+    def work() -> None:
+        was_busy, _worker.busy = getattr(_worker, "busy", False), True  # nothing inside asks for threads again
+        try:
+            for arguments in left:
+                task(*arguments)
+        except BaseException:
+            list(left)  # the others need not go on
+            raise
+        finally:
+            _worker.busy = was_busy
+
+    futures = [_pool(n - 1, os.getpid()).submit(work) for _ in range(n - 1)]
+    try:
+        work()
+    finally:
+        wait(futures)  # they write to what may be gone after this
     for future in futures:
         future.result()
-
-
-def _as_worker(task: Callable[..., None], *arguments: Any) -> None:
-    """Run a task so that nothing inside it asks for threads again."""
-    _worker.busy = True
-    task(*arguments)
 
 
 class _SerialBlas:

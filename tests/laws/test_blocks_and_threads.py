@@ -75,6 +75,27 @@ def test_an_error_in_a_thread_comes_out():
         parallel.for_row_blocks(task, 100, 16)
 
 
+def test_after_an_error_nothing_more_is_begun_and_threads_are_there_again():
+    begun = []
+
+    def task(i):
+        begun.append(i)
+        raise ArithmeticError("no")
+
+    with craftmaps.threads(3):
+        with pytest.raises(ArithmeticError, match="no"):
+            parallel.for_each(task, range(1000))
+        assert len(begun) <= 3
+        assert parallel.n_threads() == 3
+
+
+def test_inside_a_task_there_is_one_thread():
+    seen = []
+    with craftmaps.threads(2):
+        parallel.for_each(lambda _: seen.append(parallel.n_threads()), range(20))
+    assert seen == [1] * 20
+
+
 def test_threads_nest_and_are_given_back(monkeypatch):
     monkeypatch.delenv("CRAFTMAPS_NUM_THREADS", raising=False)
     before = parallel.n_threads()
