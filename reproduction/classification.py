@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from sklearn.preprocessing import normalize
 
 from craftmaps import CraftClassifier, Polynomial
+from craftmaps.alpha import DEFAULT_ALPHAS
 from craftmaps.datasets import Split
 from reproduction import row_space
 from reproduction.cells import Cell
@@ -35,7 +36,7 @@ def cell_of(settings: dict[str, Any], method: str, components: int, seed: int) -
         return cell
     n_rows, _ = SIZES[settings["dataset"], settings.get("split", "customary")]
     large = settings["large"]
-    is_large = components >= large["components"] and not in_row_space(method, components, n_rows)
+    is_large = components >= large["components"] and not in_row_space(components, n_rows)
     folds = large if is_large else settings
     return cell | {
         "up_components": settings["up_factor"] * components,
@@ -85,30 +86,53 @@ def classifier(cell: Cell, n_features: int) -> CraftClassifier:
 
 def measure_error(cell: Cell, data: Split) -> dict[str, Any]:
     """Train on all training rows and return the test error in percent, and what was chosen on the way."""
+    is_in_rows = in_row_space(cell["components"], len(data.y_train))
+    model = classifier(cell, data.X_train.shape[1])
     if cell["method"] == OURS:
-        model = classifier(cell, data.X_train.shape[1]).fit(data.X_train, data.y_train)
+        if is_in_rows:
+            Z, Z_test = _our_features(model, data)
+            own = {"code": model.code, "code_size": model.code_size, "cv": model.cv, "alphas": DEFAULT_ALPHAS}
+            values = classify_rows(data, *_row_products(Z, Z_test), Z.shape[1], seed=cell["seed"], **own)
+            return values | describe_choices(model)
+        model.fit(data.X_train, data.y_train)
         return {"error": _percent(model.predict(data.X_test), data.y_test), **describe_choices(model)}
     sample = normalize(data.X_train[:: max(1, len(data.y_train) // 1000)][:1000].astype(np.float64))
     feature_map = map_of(cell, data.X_train.shape[1]).fit(sample)
     values = {"kernel_error": rounded_error(feature_map.transform(sample), kernel_of(cell)(sample))}
-    if in_row_space(cell["method"], cell["components"], len(data.y_train)):
+    if is_in_rows:
         Z, Z_test = (feature_map.transform(normalize(X)) for X in (data.X_train, data.X_test))
-        K, cross = row_space.products(Z, Z), row_space.products(Z_test, Z)
-        return values | classify_rows(cell, data, K, cross, cell["components"])
-    model = classifier(cell, data.X_train.shape[1]).fit(data.X_train, data.y_train)
+        return values | classify_rows(data, *_row_products(Z, Z_test), Z.shape[1], **row_space_settings(cell))
+    model.fit(data.X_train, data.y_train)
     return values | {"error": _percent(model.predict(data.X_test), data.y_test), "alpha": chosen_alpha(model)}
 
 
-def classify_rows(cell: Cell, data: Split, K: NDArray, cross: NDArray, width: int) -> dict[str, Any]:
+def classify_rows(data: Split, K: NDArray, cross: NDArray, width: int, **settings: Any) -> dict[str, Any]:
     """Return the test error in percent and the penalty of a classifier in the space of rows."""
-    own = {key: cell[key] for key in ("code_size", "cv", "seed")}
-    choice = row_space.classify(K, data.y_train, cross, width, alphas=alphas_of(cell), **own)
+    choice = row_space.classify(K, data.y_train, cross, width, **settings)
     return {"error": _percent(choice.predicted, data.y_test), "alpha": choice.alpha}
 
 
-def in_row_space(method: str, components: int, n_rows: int) -> bool:
+def row_space_settings(cell: Cell) -> dict[str, Any]:
+    """Return the paper's classifier as `row_space` wants it."""
+    return {"alphas": alphas_of(cell)} | {key: cell[key] for key in ("code_size", "cv", "seed")}
+
+
+def in_row_space(components: int, n_rows: int) -> bool:
     """Tell whether a cell has more features than rows, and few enough of them, to be solved accordingly."""
-    return method != OURS and n_rows < min(components, _MOST_ROWS)
+    return n_rows < min(components, _MOST_ROWS)
+
+
+def _our_features(model: CraftClassifier, data: Split) -> tuple[NDArray, NDArray]:
+    """Return the features of training and test rows by the library's own choices, without its statistic."""
+    X, y, _ = model._validated(data.X_train, data.y_train, None, reset=True)
+    model._begin(X, y)
+    lift: Any = model._lift
+    return lift(X), lift(data.X_test.astype(X.dtype))
+
+
+def _row_products(Z: NDArray, Z_test: NDArray) -> tuple[NDArray, NDArray]:
+    """Return the products of training rows with each other, and of test rows with them."""
+    return row_space.products(Z, Z), row_space.products(Z_test, Z)
 
 
 def chosen_alpha(model: CraftClassifier) -> float:
@@ -134,16 +158,17 @@ def cost_of(cell: Cell, rates: Rates) -> Cost:
     n_rows, _ = SIZES[cell["dataset"], cell.get("split", "customary")]
     n_rows = min(n_rows, cell.get("max_rows") or n_rows)
     components = cell["components"]
-    base = 1 + 3e-5 * n_rows  # checks, hashes, predictions
+    seconds = 1 + 3e-5 * n_rows  # checks, hashes, predictions
     if cell["method"] == OURS:
-        seconds = base + _OUR_CHOICES + rates.mapping(OURS, n_rows, components, 8 * components, 7)
-        return Cost(seconds + rates.learning(n_rows, components, _OUR_SOLUTIONS), learning_bytes(components))
-    low, high = cell["log10_alphas"]
-    n_solutions = cell["cv"] * (high - low + 1) + 1
-    mapping = base + rates.mapping(cell["method"], n_rows, components, cell["up_components"], cell["degree"])
-    if in_row_space(cell["method"], components, n_rows):
-        return Cost(1.5 * mapping + rates.learning_in_rows(n_rows, components, n_solutions), 24.0 * n_rows**2 + 2**31)
-    return Cost(1.2 * mapping + rates.learning(n_rows, components, n_solutions), learning_bytes(components))
+        seconds += _OUR_CHOICES + rates.mapping(OURS, n_rows, components, 8 * components, 7)
+        n_solutions = _OUR_SOLUTIONS
+    else:
+        low, high = cell["log10_alphas"]
+        n_solutions = cell["cv"] * (high - low + 1) + 1
+        seconds += rates.mapping(cell["method"], n_rows, components, cell["up_components"], cell["degree"])
+    if in_row_space(components, n_rows):
+        return Cost(1.5 * seconds + rates.learning_in_rows(n_rows, components, n_solutions), 24.0 * n_rows**2 + 2**31)
+    return Cost(1.2 * seconds + rates.learning(n_rows, components, n_solutions), learning_bytes(components))
 
 
 def _percent(predicted: Any, y: Any) -> float:

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.preprocessing import normalize
 
 from reproduction.cells import Cell
-from reproduction.classification import SIZES, classify_rows, kernel_of
+from reproduction.classification import SIZES, classify_rows, kernel_of, row_space_settings
 from reproduction.costs import Cost, Rates
 from reproduction.rows import load
 from reproduction.running import main
@@ -42,7 +42,7 @@ def measure(cell: Cell) -> dict[str, Any]:
     data = load(cell["dataset"], cell["split"], cell.get("max_rows"))
     X, X_test = (normalize(rows.astype(np.float64)) for rows in (data.X_train, data.X_test))
     kernel = kernel_of(cell)
-    return classify_rows(cell, data, kernel(X), kernel(X_test, X), len(X))
+    return classify_rows(data, kernel(X), kernel(X_test, X), len(X), **row_space_settings(cell))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The paper's classifier solved in the space of rows, where there are fewer rows than features.
+"""A classifier solved in the space of rows, where there are fewer rows than features.
 
 Ridge regression on features Z has the same predictions whether (Z'Z + aI) or (ZZ' + aI) is solved. With
 n rows and E > n features the second costs n^2 E instead of E^3 and needs n x n numbers, which is what
@@ -29,7 +29,8 @@ def classify(
     cross: NDArray[np.float64],
     width: int,
     *,
-    code_size: int,
+    code: str = "random",
+    code_size: int | None,
     cv: int,
     alphas: list[float],
     seed: int,
@@ -45,8 +46,9 @@ def classify(
         Products of the test rows with the training rows.
     width : int
         The trace of K, centred, over this is the unit of alpha: the number of features.
-    code_size : int
-        Bits of the random code.
+    code : str, default="random"
+    code_size : int or None
+        Bits of a random code.
     cv : int
         Folds of all training rows.
     alphas : list of float
@@ -54,7 +56,7 @@ def classify(
     seed : int
     """
     classes, labels = np.unique(y, return_inverse=True)
-    words = make_code("random", classes.size, code_size, child_seed(seed, "code"))
+    words = make_code(code, classes.size, code_size, child_seed(seed, "code"))
     folds = permutations(seed, "folds", 1, len(y))[0] % cv
     alphas = sorted(alphas)
     wrong = np.zeros(len(alphas), np.int64)

@@ -47,12 +47,16 @@ class OnePassLearner(SettledLearner):
         X, y, weight = self._validated(X, y, sample_weight, reset=True)
         folds = self._given_folds(X, y, weight)
         X, y, weight = drop_weightless(X, y, weight)
+        self._begin(X, y)
+        self._count_in_blocks(X, y, weight)
+        return self._finish(folds)
+
+    def _begin(self, X: Any, y: NDArray) -> None:
+        """Settle everything for these rows, but count none of them."""
         self._check_targets(y)
         self._start()
         self._learn_targets(y)
         self._settle(X, y)
-        self._count_in_blocks(X, y, weight)
-        return self._finish(folds)
 
     def _partial_fit(self, X: Rows, y: Rows, sample_weight: Rows | None) -> Self:
         """Count rows; the solution follows when it is asked for."""
