@@ -1,6 +1,6 @@
 """Rows into lanes: the layout in which the loops of Hadamard maps and sketches work.
 
-A tile is 64 bytes wide, for sketches half of that: it holds a few rows side by side, so that what is
+A tile is 64 bytes wide, for sketches and complex maps half of that: it holds a few rows side by side, so that what is
 one number of one row becomes one line of numbers, one for each row. Butterflies are then vector additions at every
 stride, and a permutation moves whole cache lines. The loops learn the number of lanes from the
 length of a tuple, because its length is part of its type and so known to the compiler.
