@@ -12,7 +12,7 @@ from matplotlib.ticker import LogFormatter
 from numpy.typing import NDArray
 
 from craftmaps import datasets
-from reproduction import figure2
+from reproduction import figure2, illustrations
 from reproduction.claims import Pair, by_seed
 from reproduction.infinite_digits import SIDE, InfiniteDigits
 from reproduction.methods import OURS, PAPER_METHODS
@@ -28,6 +28,12 @@ STYLES: dict[str, dict[str, Any]] = {
     OURS: {"color": "#0072B2"},
 }
 METHODS = (*PAPER_METHODS, OURS)
+
+
+def draw_illustrations(folder: Path) -> None:
+    """Draw Figures 1 and 3, which need no results."""
+    _save(illustrations.draw(*illustrations.independent_signs()), folder / "figure1.png")
+    _save(illustrations.draw(*illustrations.hadamard_blocks()), folder / "figure3.png")
 
 
 def draw_figure2(pairs: list[Pair], path: Path) -> None:

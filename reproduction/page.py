@@ -58,6 +58,7 @@ def write(level: str, folder: Path | None = None) -> Path:
 
 def _draw(finished: dict[str, list[Pair]], folder: Path) -> None:
     """Draw the figures that there are results for, and remove those that there are none for."""
+    drawing.draw_illustrations(folder)
     for name in figure_section.TITLES:
         if finished[name]:
             getattr(drawing, f"draw_{name}")(finished[name], folder / f"{name}.png")

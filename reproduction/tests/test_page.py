@@ -25,7 +25,7 @@ def test_without_any_result(folder):
     text = page.write("tiny", folder).read_text()
     assert "Not run." in text
     assert "| 0 of 90 |" in text
-    assert not (folder.parent / "figures").exists()
+    assert sorted(file.name for file in (folder.parent / "figures").iterdir()) == ["figure1.png", "figure3.png"]
 
 
 def test_with_results(folder):
