@@ -158,17 +158,19 @@ def cost_of(cell: Cell, rates: Rates) -> Cost:
     n_rows, _ = SIZES[cell["dataset"], cell.get("split", "customary")]
     n_rows = min(n_rows, cell.get("max_rows") or n_rows)
     components = cell["components"]
-    seconds = 1 + 3e-5 * n_rows  # checks, hashes, predictions
+    seconds, choices = 1 + 3e-5 * n_rows, 0.0  # checks, hashes, predictions
     if cell["method"] == OURS:
-        seconds += _OUR_CHOICES + rates.mapping(OURS, n_rows, components, 8 * components, 7)
-        n_solutions = _OUR_SOLUTIONS
+        seconds += rates.mapping(OURS, n_rows, components, 8 * components, 7)
+        n_solutions, choices = _OUR_SOLUTIONS, _OUR_CHOICES
     else:
         low, high = cell["log10_alphas"]
         n_solutions = cell["cv"] * (high - low + 1) + 1
         seconds += rates.mapping(cell["method"], n_rows, components, cell["up_components"], cell["degree"])
     if in_row_space(components, n_rows):
-        return Cost(1.5 * seconds + rates.learning_in_rows(n_rows, components, n_solutions), 24.0 * n_rows**2 + 2**31)
-    return Cost(1.2 * seconds + rates.learning(n_rows, components, n_solutions), learning_bytes(components))
+        learning, n_bytes = rates.learning_in_rows(n_rows, components, n_solutions), 24.0 * n_rows**2 + 2**31
+        return Cost(choices + 1.5 * seconds + learning, n_bytes)
+    learning = rates.learning(n_rows, components, n_solutions)
+    return Cost(choices + 1.2 * seconds + learning, learning_bytes(components))
 
 
 def _percent(predicted: Any, y: Any) -> float:

@@ -127,7 +127,8 @@ def _settings(level: str) -> str:
 - Cross-validation takes {settings["cv"]} folds of up to 10,000 training rows and penalties of {_powers(settings)} times
   trace(G) / E; from {large["components"]:,} dimensions on {large["cv"]} folds and {_powers(large)}.
 - Where there are fewer training rows than features (USPS, COIL100), the same ridge regression is solved in the space of
-  rows, with folds of all training rows.
+  rows, with folds of all training rows; for *ours* too, whose choices and map are the library's as everywhere. The
+  library itself would come to the same, up to the choice of the penalty on other folds, by way of an E x E matrix.
 - "The kernel itself" below a table is the same classifier with exact kernel values, solved in the space of rows, and
   penalties in units of trace(K) / n: what the four maps of the paper approach as E grows (*ours* has kernels of its own
   and is not bound by it). The 60,000 rows of MNIST are too many for it.

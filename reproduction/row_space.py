@@ -6,6 +6,7 @@ brings the widest columns of Table 1 (COIL100, USPS) into reach of a small machi
 of ZZ' it is the classifier that a map of infinite width would lead to.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -32,7 +33,7 @@ def classify(
     code: str = "random",
     code_size: int | None,
     cv: int,
-    alphas: list[float],
+    alphas: Sequence[float],
     seed: int,
 ) -> RowSpaceChoice:
     """Learn code words of the labels, choose alpha by cross-validation on the training rows, predict.
@@ -51,7 +52,7 @@ def classify(
         Bits of a random code.
     cv : int
         Folds of all training rows.
-    alphas : list of float
+    alphas : sequence of float
         Of equally good ones the largest is taken.
     seed : int
     """

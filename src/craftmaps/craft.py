@@ -110,6 +110,7 @@ class CraftMap(KernelMap):
         if self.up_components is not None:
             check_scalar(self.up_components, "up_components", Integral, min_val=1)
         self.seed_ = seed_of(self.random_state)
+        self._make_down(0)  # a bad one is refused before an earlier fit is lost
         self.up_ = self._make_up().fit(X)
         self.n_kept_ = self._choose_kept(X)
         self._draw_down(self._up_width(X))

@@ -6,6 +6,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
+from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.utils import assert_all_finite
 from sklearn.utils.extmath import row_norms
@@ -27,6 +28,7 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """Map the rows of X; the result keeps the precision of X."""
         check_is_fitted(self)
         self._refuse_changed_parameters()
+        self.n_features_in_ = getattr(self, "_drawn_width", self.n_features_in_)  # a refused fit may have changed it
         return self._transform_rows(self._validated(X, reset=False))
 
     @abstractmethod
@@ -44,8 +46,8 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             out[start : start + _ROWS_AT_A_TIME] = self._transform_rows(X[start : start + _ROWS_AT_A_TIME])
 
     def _remember_parameters(self) -> None:
-        """Keep the parameters that something has been drawn for: sizes of arrays follow from them."""
-        self._drawn_for = self.get_params(deep=False)
+        """Keep the parameters and the width that something has been drawn for: sizes of arrays follow from them."""
+        self._drawn_for, self._drawn_width = self.get_params(deep=False), self.n_features_in_
 
     def _refuse_changed_parameters(self) -> None:
         """Refuse to transform by parameters that what has been drawn does not fit: loops check no bounds."""
@@ -56,11 +58,16 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
     def _validated(self, X: Rows, reset: bool = True) -> Any:
         """Return X as float32 or float64 rows, dense or CSR; with `reset` its width is learned."""
+        before = self.__dict__.copy()
         X = validate_data(
             self, X, dtype=(np.float64, np.float32), accept_sparse="csr", reset=reset, ensure_all_finite=False
         )
-        if not _has_finite_sums(X.data if issparse(X) else X):
-            assert_all_finite(X, estimator_name=type(self).__name__, input_name="X")
+        if not (get_config()["assume_finite"] or _has_finite_sums(X.data if issparse(X) else X)):
+            try:
+                assert_all_finite(X, estimator_name=type(self).__name__, input_name="X")
+            except ValueError:
+                self.__dict__ = before  # a map that was fitted before is still good
+                raise
         if issparse(X) and not X.has_canonical_format:
             X = X.copy()
             X.sum_duplicates()
@@ -117,7 +124,10 @@ def _has_finite_sums(X: NDArray[np.floating]) -> bool:
         with np.errstate(over="ignore", invalid="ignore"):
             sums.append(np.add.reduce(X[start:stop], axis=None))
 
-    for_row_blocks(add_up, X.shape[0], max(1, _NUMBERS_AT_A_TIME // max(1, X[:1].size)))
+    if X.size <= _NUMBERS_AT_A_TIME:
+        add_up(0, X.shape[0])  # to wake a thread takes longer
+    else:
+        for_row_blocks(add_up, X.shape[0], _NUMBERS_AT_A_TIME // X[0].size)
     return bool(np.isfinite(sums).all())
 
 

@@ -22,7 +22,7 @@ from craftmaps.tiles import frozen, map_rows, next_power_of_two
 _DENSE_BLOCK_BYTES = 2**23
 # So many numbers further the loops read, to have in the cache what they need soon.
 _LOOK_AHEAD = 8
-# In these units of a line they find factors.
+# They find factors in these parts of a line.
 _EIGHTHS = 8
 
 
@@ -159,7 +159,8 @@ class RandomMaclaurin(KernelMap):
             block_signs = signs(self.seed_, "signs", (self._n_blocks, n_parts, self._block_order))
             number = np.arange(len(used)) - np.repeat(first_factor[:-1], shares.n_factors)  # within its group
             rows = permutations(self.seed_, "rows", len(used), self._block_order)
-            rows = (_EIGHTHS * (rows + self._block_order * number[:, None])).astype(np.uint32)
+            rows = _EIGHTHS * (rows + self._block_order * number[:, None])
+            rows = rows.astype(np.uint32 if rows.max(initial=0) < 2**32 else np.uint64)
             rows = np.pad(rows, ((0, -(-_LOOK_AHEAD // self._block_order)), (0, 0)))
         exact = (int(shares.counts[0]) + shares.n_unused, shares.n_linear, shares.n_constant)
         block_signs = block_signs.astype(np.float32)  # as the loops want them
@@ -205,7 +206,7 @@ class RandomMaclaurin(KernelMap):
         """Say how long a tile is, where input columns stand in it, their factors, and how many parts a number has."""
         width = self.n_features_in_
         return {
-            "width": self._block_order,
+            "width": self._drawn[0].shape[2],
             "position": np.arange(width),
             "factor": np.full(width, self.scale_, dtype),
             "n_parts": 2 if self._is_complex else 1,

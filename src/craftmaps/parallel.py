@@ -1,6 +1,6 @@
 """Threads: the one place where work is shared out.
 
-The loops are serial and release the interpreter lock; blocks of rows go to a pool of threads.
+The loops are serial and release the interpreter lock; blocks of rows go to a pool of threads and the one that calls.
 BLAS has threads of its own, which follow the same number. But after every product they spin for some
 25 ms and take the cores from our loops, so products that take turns with loops are cut up here
 and go to the same pool, with BLAS held to one thread.
@@ -115,8 +115,8 @@ def cut(length: int, size: int) -> list[slice]:
 
 def _share_out(task: Callable[..., None], calls: list[tuple]) -> None:
     """Make the calls on as many threads as there are, this one among them, and wait for all of them."""
-    n = min(n_threads(), len(calls))
-    if n <= 1:
+    n_others = min(n_threads(), len(calls)) - 1
+    if n_others < 1:
         for arguments in calls:
             task(*arguments)
         return
@@ -133,12 +133,15 @@ def _share_out(task: Callable[..., None], calls: list[tuple]) -> None:
         finally:
             _worker.busy = was_busy
 
-    futures = [_pool(n - 1, os.getpid()).submit(work) for _ in range(n - 1)]
+    pool, others = _pool(n_threads() - 1, os.getpid()), []
     try:
+        others += [pool.submit(work) for _ in range(n_others)]
         work()
     finally:
-        wait(futures)  # they write to what may be gone after this
-    for future in futures:
+        # Nothing is left for those that have not begun; the rest write to what may be gone after this.
+        others = [future for future in others if not future.cancel()]
+        wait(others)
+    for future in others:
         future.result()
 
 

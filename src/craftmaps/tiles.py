@@ -50,6 +50,8 @@ def map_rows(
     """
     from craftmaps._loops import lanes
 
+    if X.shape[1] != position.size:  # loops check no bounds
+        raise ValueError(f"X must have {position.size} columns, got {X.shape[1]}.")
     out = np.empty((X.shape[0], n_columns), X.dtype) if out is None else out
     position, factor = frozen(position), frozen(factor.astype(X.dtype, copy=False))
 

@@ -72,9 +72,39 @@ def test_a_failed_fit_leaves_the_earlier_one(rows, name):
 
 
 @pytest.mark.parametrize("name", MAPS)
+@pytest.mark.parametrize("width", [1, 5, 1000])
+def test_a_failed_fit_of_another_width_leaves_the_earlier_one(rows, name, width):
+    feature_map = clone(MAPS[name]).fit(rows)
+    expected = feature_map.transform(rows)
+    with pytest.raises(ValueError, match="contains NaN"):
+        feature_map.fit(np.full((3, width), np.nan))
+    with pytest.raises(ValueError, match=f"X has {width} features, but .* is expecting 12"):
+        feature_map.transform(np.ones((3, width)))
+    np.testing.assert_array_equal(feature_map.transform(rows), expected)
+
+
+@pytest.mark.parametrize("width", [1, 5, 1000])
+@pytest.mark.parametrize("name", ["maclaurin", "craft", "tensorsketch", "subsampled"])
+def test_a_fit_refused_for_other_reasons_leaves_the_earlier_one(rows, name, width):
+    feature_map = clone(MAPS[name]).fit(rows)
+    expected, n_components = feature_map.transform(rows), feature_map.n_components
+    with pytest.raises(ValueError, match="n_components"):
+        feature_map.set_params(n_components=-1).fit(np.ones((3, width)))
+    feature_map.set_params(n_components=n_components)
+    with pytest.raises(ValueError, match=f"X has {width} features, but .* is expecting 12"):
+        feature_map.transform(np.ones((3, width)))
+    np.testing.assert_array_equal(feature_map.transform(rows), expected)
+
+
+@pytest.mark.parametrize("name", MAPS)
 def test_an_unfitted_map_says_so(rows, name):
     with pytest.raises(NotFittedError, match=f"This {type(MAPS[name]).__name__} instance is not fitted yet"):
         clone(MAPS[name]).transform(rows)
+    refused = clone(MAPS[name])
+    with pytest.raises(ValueError, match="contains NaN"):
+        refused.fit(with_entry(rows, np.nan))
+    with pytest.raises(NotFittedError):
+        refused.transform(rows)
 
 
 @pytest.mark.parametrize("learner", [LandmarkMap(n_components=20, random_state=0), CovarianceMetric()])

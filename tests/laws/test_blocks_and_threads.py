@@ -89,6 +89,14 @@ def test_after_an_error_nothing_more_is_begun_and_threads_are_there_again():
         assert parallel.n_threads() == 3
 
 
+def test_threads_of_the_pool_are_as_many_as_asked_for_whatever_there_is_to_do():
+    with craftmaps.threads(7):
+        before = threading.active_count()
+        for n in range(1, 12):
+            parallel.for_each(lambda _: None, range(n))
+        assert threading.active_count() <= before + 6
+
+
 def test_inside_a_task_there_is_one_thread():
     seen = []
     with craftmaps.threads(2):
