@@ -94,10 +94,10 @@ def craft() -> dict[str, Any]:
     for n in sorted({1, craftmaps.parallel.n_threads()}):
         with craftmaps.threads(n):
             total = interleaved(
-                {"craftmaps": lambda: ours.transform(X), "scikit-learn": lambda: theirs[4096].transform(X)}, 3
+                {"craftmaps": lambda: ours.transform(X), "scikit-learn": lambda: theirs[4096].transform(X)}, 5
             )
             equal_error = interleaved(
-                {"craftmaps": lambda: ours.transform(part), "scikit-learn": lambda: theirs[16384].transform(part)}, 3
+                {"craftmaps": lambda: ours.transform(part), "scikit-learn": lambda: theirs[16384].transform(part)}, 5
             )
         result[f"threads allowed: {n}"] = {
             "microseconds_per_row": {key: 1e6 * float(np.median(value)) / 10_000 for key, value in total.items()},
@@ -143,7 +143,7 @@ def tensor_sketch() -> dict[str, Any]:
                 "craftmaps": lambda m=ours, p=part: m.transform(p),
                 "scikit-learn": lambda m=theirs, p=part: m.transform(p),
             }
-            seconds = interleaved(tasks, 3)
+            seconds = interleaved(tasks, 5)
             result[key] = {
                 "microseconds_per_row": {k: 1e6 * float(np.median(v)) / part.shape[0] for k, v in seconds.items()},
                 "times_faster": median_ratio(seconds["scikit-learn"], seconds["craftmaps"]),
