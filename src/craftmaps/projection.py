@@ -220,7 +220,7 @@ class FoldedHadamard(HadamardProjection):
         from craftmaps._loops.hadamard import Fold
 
         kept = self._chunk + np.arange(n_kept)
-        places = np.concatenate([self._places, kept.astype(np.int32)]) if n_kept else self._places
+        places = np.concatenate([self._places, kept], dtype=np.int32)
         outputs = np.concatenate([self.residues_, kept])
         return Fold(frozen(places), frozen(outputs), self._chunk.bit_length() - 1)
 

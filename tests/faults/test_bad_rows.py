@@ -6,7 +6,8 @@ from scipy.sparse import csr_matrix
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from craftmaps import CovarianceMetric, LandmarkMap, Polynomial
+import craftmaps
+from craftmaps import CovarianceMetric, LandmarkMap, Polynomial, SubsampledHadamard
 from tests.catalogue import MAPS
 
 
@@ -94,6 +95,21 @@ def test_a_fit_refused_for_other_reasons_leaves_the_earlier_one(rows, name, widt
     with pytest.raises(ValueError, match=f"X has {width} features, but .* is expecting 12"):
         feature_map.transform(np.ones((3, width)))
     np.testing.assert_array_equal(feature_map.transform(rows), expected)
+
+
+@pytest.mark.parametrize("place", [0, 150_000, -1])
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_many_numbers_are_looked_through_to_the_last(place, value):
+    X = np.ones((20_001, 30), np.float32)  # more than one thread looks at once
+    feature_map = SubsampledHadamard(4, random_state=0).fit(X)
+    X.ravel()[place] = value
+    with craftmaps.threads(2), pytest.raises(ValueError, match="NaN" if np.isnan(value) else "infinity"):
+        feature_map.transform(X)
+
+
+def test_finite_numbers_whose_sum_is_not_are_good():
+    X = np.full((20_001, 30), 1e307)
+    assert np.isfinite(SubsampledHadamard(4, random_state=0).fit_transform(X)).all()
 
 
 @pytest.mark.parametrize("name", MAPS)
