@@ -8,6 +8,7 @@ from collections import namedtuple
 import numpy as np
 from numba import njit
 
+from craftmaps._loops.squares import store_square
 from craftmaps._loops.vector_type import load, spread, store
 from craftmaps._loops.vectors import (
     VECTOR_BYTES,
@@ -24,7 +25,6 @@ from craftmaps._loops.vectors import (
     flipped8,
     flipped16,
     scale_line,
-    store_square,
 )
 
 # Pieces of 2^10 lines (64 KiB) stay in the second-level cache while their small strides run.

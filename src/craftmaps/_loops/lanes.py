@@ -12,7 +12,8 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from craftmaps._loops.vectors import VECTOR_BYTES, load_square
+from craftmaps._loops.squares import load_square
+from craftmaps._loops.vectors import VECTOR_BYTES
 
 LINE_BYTES = 64
 # A vector load that straddles two cache lines costs double, and NumPy aligns to 16 bytes only.

@@ -13,8 +13,9 @@ from collections import namedtuple
 import numpy as np
 from numba import njit
 
+from craftmaps._loops.squares import store_square
 from craftmaps._loops.vector_type import load, spread, store
-from craftmaps._loops.vectors import VECTOR_BYTES, store_square
+from craftmaps._loops.vectors import VECTOR_BYTES
 
 # Pieces of 2^9 complex numbers (32 KiB) stay in the first-level cache while their small strides run.
 _LEAF = 9

@@ -20,7 +20,7 @@ VECTOR_BYTES = 32
 _LOOK_AHEAD = 8
 
 
-def _line_slots(context, builder, array_type, array, line_type, offset):
+def line_slots(context, builder, array_type, array, line_type, offset):
     """Give the vector type, its alignment and pointers to the vectors of the line at offset."""
     lanes = line_type.count
     data = context.make_array(array_type)(context, builder, array).data
@@ -34,7 +34,7 @@ def _line_slots(context, builder, array_type, array, line_type, offset):
     return vector, itemsize, slots
 
 
-def _spread(builder, scalar, vector):
+def spread_number(builder, scalar, vector):
     """Copy a scalar to every element of a vector."""
     one = builder.insert_element(ir.Constant(vector, ir.Undefined), scalar, ir.Constant(ir.IntType(32), 0))
     zeros = ir.Constant(ir.VectorType(ir.IntType(32), vector.count), [0] * vector.count)
@@ -67,7 +67,7 @@ def _make_butterfly(radix):
             array, offset, stride, _ = args
             lines = []
             for _ in range(radix):
-                lines.append(_line_slots(context, builder, signature.args[0], array, signature.args[3], offset))
+                lines.append(line_slots(context, builder, signature.args[0], array, signature.args[3], offset))
                 offset = builder.add(offset, stride)
             slots = [line[2] for line in lines]
             return _butterfly_codegen(context, builder, radix, slots, slots, None, lines[0][1])
@@ -93,16 +93,16 @@ def _make_flipped_butterfly(radix):
             n_parts, size = wide.count // line.count, ir.Constant(offset.type, line.count)
             targets, sources, numbers = [], [], []
             for i in range(radix):
-                _, _, slots = _line_slots(context, builder, source_type, source, line, source_offset)
+                _, _, slots = line_slots(context, builder, source_type, source, line, source_offset)
                 source_offset = builder.add(source_offset, size)
                 at = builder.add(first, ir.Constant(first.type, i))
                 own_targets, own_numbers = [], []
                 for _ in range(n_parts):
-                    vector, align, part = _line_slots(context, builder, array_type, array, line, offset)
+                    vector, align, part = line_slots(context, builder, array_type, array, line, offset)
                     number = builder.load(builder.gep(sign, [at]))
                     number = number if number.type == vector.element else builder.fpext(number, vector.element)
                     own_targets += part
-                    own_numbers += [_spread(builder, number, vector)] * len(part)
+                    own_numbers += [spread_number(builder, number, vector)] * len(part)
                     offset, at = builder.add(offset, size), builder.add(at, order)
                 targets.append(own_targets)
                 sources.append(slots * n_parts)
@@ -124,13 +124,11 @@ def _make_line_operation(operation):
             dst, i, src, j, scalar, _ = args
             lanes = signature.args[5].count
             size = ir.Constant(i.type, lanes)
-            vector, align, into = _line_slots(
+            vector, align, into = line_slots(
                 context, builder, signature.args[0], dst, signature.args[5], builder.mul(i, size)
             )
-            _, _, out_of = _line_slots(
-                context, builder, signature.args[2], src, signature.args[5], builder.mul(j, size)
-            )
-            number = _spread(builder, scalar, vector)
+            _, _, out_of = line_slots(context, builder, signature.args[2], src, signature.args[5], builder.mul(j, size))
+            number = spread_number(builder, scalar, vector)
             for target, source in zip(into, out_of, strict=True):
                 old = builder.load(target, align=align)
                 new = operation(builder, old, builder.load(source, align=align), number)
@@ -173,7 +171,7 @@ def _make_add_products(n_features):
                 return ir.Constant(i.type, value)
 
             def slots_of(array_type, array, at):
-                return _line_slots(context, builder, array_type, array, line, at)
+                return line_slots(context, builder, array_type, array, line, at)
 
             def factor_slots(j, k):
                 """Point to the parts of factor j of feature i + k."""
@@ -210,7 +208,7 @@ def _make_add_products(n_features):
                 for part in range(n_parts):
                     place = builder.zext(builder.load(builder.gep(line_data, [at])), i.type)
                     place = builder.mul(place, number(line.count))
-                    scale = _spread(builder, builder.load(builder.gep(weight_data, [at])), vector)
+                    scale = spread_number(builder, builder.load(builder.gep(weight_data, [at])), vector)
                     for target, value in zip(slots_of(into_type, into, place)[2], product[k][part], strict=True):
                         weighted = builder.fmul(builder.load(value), scale)
                         builder.store(builder.fadd(builder.load(target, align=align), weighted), target, align=align)
@@ -243,92 +241,3 @@ def _times(builder, a, b):
 
 
 add_products1, add_products4 = (_make_add_products(n) for n in (1, 4))
-
-
-@intrinsic
-def store_square(typingctx, z, lines, e, out, row, column, line):
-    """Emit out[row + lane, column + k] = z[lines[e + k]], for all lanes, and for as many k as a vector has numbers.
-
-    It is a transposition in registers. Rows of `out` must be contiguous.
-    """
-
-    def codegen(context, builder, signature, args):
-        z, lines, e, out, row, column, _ = args
-        z_type, lines_type, out_type, line = (signature.args[k] for k in (0, 1, 3, 6))
-        array = context.make_array(out_type)(context, builder, out)
-        step = builder.extract_value(array.strides, 0)
-        line_data = context.make_array(lines_type)(context, builder, lines).data
-        size = ir.Constant(e.type, line.count)
-        sources = []
-        width = 1
-        while len(sources) < width:
-            at = builder.add(e, ir.Constant(e.type, len(sources)))
-            offset = builder.mul(builder.load(builder.gep(line_data, [at])), size)
-            vector, align, slots = _line_slots(context, builder, z_type, z, line, offset)
-            width = vector.count
-            sources.append(slots)
-        byte_pointer = ir.IntType(8).as_pointer()
-        start = builder.bitcast(builder.gep(array.data, [column]), byte_pointer)
-        for part in range(len(sources[0])):
-            square = _transposed(builder, [builder.load(slots[part], align=align) for slots in sources])
-            for lane, value in enumerate(square):
-                at = builder.mul(builder.add(row, ir.Constant(row.type, part * width + lane)), step)
-                target = builder.bitcast(builder.gep(start, [at]), vector.as_pointer())
-                builder.store(value, target, align=align)
-        return context.get_dummy_value()
-
-    number = types.intp
-    return types.void(z, lines, number, out, number, number, line), codegen
-
-
-@intrinsic
-def load_square(typingctx, X, row, column, position, factor, tile, lane, line):
-    """Emit number lane + i of line position[column + k] of a tile = factor[column + k] * X[row + i, column + k].
-
-    This is for as many i and k as a vector has numbers. X, position (int64) and factor must be contiguous.
-    """
-
-    def codegen(context, builder, signature, args):
-        X, row, column, position, factor, tile, lane, _ = args
-        X_type, position_type, factor_type, tile_type, line = (signature.args[k] for k in (0, 3, 4, 5, 7))
-        array = context.make_array(X_type)(context, builder, X)
-        n_columns = builder.extract_value(array.shape, 1)
-        tile_data, positions, factors = (
-            context.make_array(array_type)(context, builder, value).data
-            for array_type, value in ((tile_type, tile), (position_type, position), (factor_type, factor))
-        )
-        itemsize = X_type.dtype.bitwidth // 8
-        width = min(line.count, VECTOR_BYTES // itemsize)
-        vector = ir.VectorType(context.get_value_type(X_type.dtype), width)
-        rows = []
-        for i in range(width):
-            at = builder.mul(builder.add(row, ir.Constant(row.type, i)), n_columns)
-            slot = builder.gep(array.data, [builder.add(at, column)])
-            rows.append(builder.load(builder.bitcast(slot, vector.as_pointer()), align=itemsize))
-        for k, value in enumerate(_transposed(builder, rows)):
-            at = builder.add(column, ir.Constant(column.type, k))
-            number = _spread(builder, builder.load(builder.gep(factors, [at])), vector)
-            start = builder.mul(builder.load(builder.gep(positions, [at])), ir.Constant(lane.type, line.count))
-            slot = builder.gep(tile_data, [builder.add(start, lane)])
-            builder.store(builder.fmul(number, value), builder.bitcast(slot, vector.as_pointer()), align=itemsize)
-        return context.get_dummy_value()
-
-    number = types.intp
-    return types.void(X, number, number, position, factor, tile, number, line), codegen
-
-
-def _transposed(builder, rows):
-    """Emit the transposition of a square of vectors: swap halves, quarters, and so on."""
-    n = len(rows)
-    half = n // 2
-    while half:
-        for i in (i for i in range(n) if not i & half):
-            upper, lower = rows[i], rows[i + half]
-            keep = [k if not k & half else n + k - half for k in range(n)]
-            rest = [k + half if not k & half else n + k for k in range(n)]
-            rows[i], rows[i + half] = (
-                builder.shuffle_vector(upper, lower, ir.Constant(ir.VectorType(ir.IntType(32), n), mask))
-                for mask in (keep, rest)
-            )
-        half //= 2
-    return rows
