@@ -89,7 +89,6 @@ class Pass:
             source = Mnist8m()
         self._blocks = source.blocks(self.position * BLOCK_ROWS, sys.maxsize, BLOCK_ROWS)
         self._written = self.position
-        self._can_be_kept = True
 
     @classmethod
     def of(cls, cell: Cell) -> "Pass":
@@ -118,15 +117,9 @@ class Pass:
             self._keep()
 
     def _keep(self) -> None:
-        """Write a checkpoint, if the learner can describe its map in a file."""
-        if not self._can_be_kept:
-            return
+        """Write a checkpoint."""
         STATE.mkdir(exist_ok=True)
-        try:
-            checkpoint.write(self.path, self.model, self.position)
-        except TypeError as error:
-            self._can_be_kept = False
-            print(f"This pass starts anew if it is interrupted: {error}", file=sys.stderr)
+        checkpoint.write(self.path, self.model, self.position)
         self._written = self.position
 
 

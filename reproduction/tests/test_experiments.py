@@ -134,15 +134,17 @@ FIGURE6_CELL = {
 
 
 @needs_mnist
-def test_an_interrupted_pass_ends_in_the_same_model(tmp_path, monkeypatch):
+@pytest.mark.parametrize("method", PAPER_METHODS)
+def test_an_interrupted_pass_ends_in_the_same_model(tmp_path, monkeypatch, method):
     monkeypatch.setattr(figure6, "STATE", tmp_path)
-    whole = figure6.Pass(FIGURE6_CELL)
+    cell = FIGURE6_CELL | {"method": method}
+    whole = figure6.Pass(cell)
     whole.advance(30_000)
     whole.path.unlink()
-    first = figure6.Pass(FIGURE6_CELL)
+    first = figure6.Pass(cell)
     first.advance(20_000)
     del first
-    resumed = figure6.Pass(FIGURE6_CELL)
+    resumed = figure6.Pass(cell)
     assert resumed.position == 2
     resumed.advance(30_000)
     assert np.array_equal(resumed.model.finish().coef_, whole.model.finish().coef_)

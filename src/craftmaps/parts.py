@@ -73,13 +73,16 @@ def _to_plain(part: Any) -> Any:
     if isinstance(part, RandomMaclaurin):
         plain["shares"] = {name: _plain(value) for name, value in vars(part.shares_).items()}
     if isinstance(part, CraftMap):
-        if not (isinstance(part.up, str) or type(part.up) in _LEARNED) or part.down != "hadamard":
+        is_known = isinstance(part.up, str) or type(part.up) in _LEARNED
+        if not is_known or not (part.down == "hadamard" or isinstance(part.down, SubsampledHadamard)):
             raise TypeError(
                 "A model with a CraftMap can be saved if its up is a name or a map of this library "
-                "and its down is 'hadamard'."
+                "and its down is 'hadamard' or a SubsampledHadamard."
             )
         if not isinstance(part.up, str):
             plain["parameters"]["up"] = None
+        if part.down != "hadamard":
+            plain["parameters"]["down"] = {"random_state": int(part.down_.seed_)}
         plain |= {"up": _to_plain(part.up_), "n_kept_": int(part.n_kept_)}
     return plain
 
@@ -94,6 +97,8 @@ def _from_plain(plain: Any) -> Any:
     parameters = dict(plain["parameters"])
     if "kernel" in parameters:
         parameters["kernel"] = _from_plain(parameters["kernel"])
+    if isinstance(parameters.get("down"), dict):
+        parameters["down"] = SubsampledHadamard(random_state=int(parameters["down"]["random_state"]))
     for name in ("n_components", "up_components"):
         if parameters.get(name) is not None and not 0 < int(parameters[name]) <= _LARGEST:
             raise ValueError(f"{name} must be at most {_LARGEST}, got {parameters[name]}.")

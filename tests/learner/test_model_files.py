@@ -9,10 +9,13 @@ from sklearn.preprocessing import MinMaxScaler
 
 from craftmaps import (
     CraftClassifier,
+    CraftMap,
     CraftRegressor,
     Exponential,
     MaclaurinSeries,
     Polynomial,
+    RandomMaclaurin,
+    SubsampledHadamard,
     datasets,
     load_model,
 )
@@ -28,6 +31,18 @@ MODELS = {
     "landmarks": {"kernel": Polynomial(3), "feature_map": "landmarks"},
     "tensorsketch": {"kernel": Polynomial(2), "feature_map": "tensorsketch", "metric": None},
     "maclaurin": {"kernel": MaclaurinSeries([1, 2, 0.5]), "feature_map": "maclaurin", "metric": None},
+    "rows at random on the way down": {
+        "kernel": Polynomial(3),
+        "feature_map": CraftMap(
+            Polynomial(3), 64, up=RandomMaclaurin(Polynomial(3), 256, degrees="geometric"), down=SubsampledHadamard()
+        ),
+        "metric": None,
+    },
+    "a seed of its own on the way down": {
+        "kernel": Polynomial(3),
+        "feature_map": CraftMap(Polynomial(3), 64, up="tensorsketch", down=SubsampledHadamard(random_state=7)),
+        "metric": None,
+    },
     "linear": {"kernel": Polynomial(1), "feature_map": None, "metric": None},
     "random code": {"kernel": Polynomial(3), "metric": None, "code": "random", "decoding": "hamming"},
     "given code": {"kernel": Polynomial(3), "metric": None, "code": 2 * np.eye(10) - 1},
