@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from craftmaps.holdout import Holdout
 from craftmaps.normal_equations import NormalEquations, RidgePath
 from craftmaps.parallel import multiply
+from craftmaps.progress import tell
 
 DEFAULT_ALPHAS = tuple(10.0 ** np.arange(-8, 2))
 _FEWEST_ROWS = 500  # for a standard error to be worth something
@@ -130,6 +131,7 @@ class _Race:
 
     def _score(self, fold: int, j: Any, outputs: Callable[[float], NDArray]) -> None:
         """Score an alpha on a fold."""
+        tell(f"Choosing alpha: {self.alphas[j]:g} on fold {fold + 1} of {len(self.labels)}")
         self._outputs[j].append(outputs(self.alphas[j]))
         self._row_errors[j].append(self.error(self._outputs[j][-1], self.labels[fold]))
         self.errors[j, fold] = np.average(self._row_errors[j][-1], weights=self.weights[fold])

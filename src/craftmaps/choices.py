@@ -15,6 +15,7 @@ from scipy.sparse import issparse
 from craftmaps.kernels import DotProductKernel, Polynomial
 from craftmaps.normal_equations import NormalEquations
 from craftmaps.parallel import multiply
+from craftmaps.progress import tell
 from craftmaps.sampling import bottom_rows
 from craftmaps.treatments import WIDEST, Treatment
 
@@ -144,6 +145,7 @@ class _Trial:
 
     def score(self, treatment: Treatment, kernel: DotProductKernel) -> "Score":
         """Return the held-out errors at the best of a few alphas."""
+        tell(f"Choosing kernel and metric: {treatment}, {_described(kernel)}")
         scores: list[list[Score]] = [[] for _ in _ALPHAS]
         for rows, (train, test) in zip(self.shaped(treatment), self.splits, strict=True):
             feature_map = self.task.make_map(kernel, self.width)

@@ -65,7 +65,7 @@ class CraftClassifier(ClassifierMixin, OnePassLearner):
     random_state : int, RandomState instance or None, default=None
         Where the seed comes from; statistics of different rows add up if it is the same int.
     verbose : int, default=0
-        Whether `fit_stream` shows its progress.
+        Whether `fit` and `fit_stream` show their progress on standard error.
 
     Attributes
     ----------

@@ -24,7 +24,7 @@ from craftmaps.memory import available_memory
 from craftmaps.normal_equations import NormalEquations
 from craftmaps.parallel import multiply
 from craftmaps.parts import lift_from_plain, lift_to_plain
-from craftmaps.progress import Progress
+from craftmaps.progress import Progress, shown, tell
 from craftmaps.randomness import child_seed, seed_of
 from craftmaps.settling import SettledLearner
 
@@ -47,9 +47,10 @@ class OnePassLearner(SettledLearner):
         X, y, weight = self._validated(X, y, sample_weight, reset=True)
         folds = self._given_folds(X, y, weight)
         X, y, weight = drop_weightless(X, y, weight)
-        self._begin(X, y)
-        self._count_in_blocks(X, y, weight)
-        return self._finish(folds)
+        with shown(self.verbose) as progress:
+            self._begin(X, y)
+            self._count_in_blocks(X, y, weight, progress)
+            return self._finish(folds)
 
     def _begin(self, X: Any, y: NDArray) -> None:
         """Settle everything for these rows, but count none of them."""
@@ -102,26 +103,26 @@ class OnePassLearner(SettledLearner):
         if checkpoint is not None and os.path.exists(checkpoint):
             done = checkpoints.read(checkpoint, self)
         last = getattr(self, "n_rows_seen_", 0)
-        progress = Progress(self.verbose, _length(blocks))
-        for i, block in enumerate(blocks):
-            if i < done:
-                continue
-            try:
-                X, y, *weight = block
-                self._partial_fit(X, y, weight[0] if weight else None)
-            except (ValueError, TypeError) as error:
-                seen = getattr(self, "n_rows_seen_", 0)
-                raise type(error)(
-                    f"Block {i} of the stream{_where(block[0])}: {error} The {seen} rows before it are kept."
-                ) from error
-            progress.show(i + 1, self.n_rows_seen_)
-            if checkpoint is not None and self.n_rows_seen_ - last >= every:
-                checkpoints.write(checkpoint, self, i + 1)
-                last = self.n_rows_seen_
-        progress.end()
-        if not hasattr(self, "n_rows_seen_"):
-            raise ValueError("blocks must have at least one block of rows, got none.")
-        self.finish()
+        n_blocks = _length(blocks)
+        with shown(self.verbose) as progress:
+            for i, block in enumerate(blocks):
+                if i < done:
+                    continue
+                try:
+                    X, y, *weight = block
+                    self._partial_fit(X, y, weight[0] if weight else None)
+                except (ValueError, TypeError) as error:
+                    seen = getattr(self, "n_rows_seen_", 0)
+                    raise type(error)(
+                        f"Block {i} of the stream{_where(block[0])}: {error} The {seen} rows before it are kept."
+                    ) from error
+                progress.show(self.n_rows_seen_, n_blocks and (i + 1) / n_blocks)
+                if checkpoint is not None and self.n_rows_seen_ - last >= every:
+                    checkpoints.write(checkpoint, self, i + 1)
+                    last = self.n_rows_seen_
+            if not hasattr(self, "n_rows_seen_"):
+                raise ValueError("blocks must have at least one block of rows, got none.")
+            self.finish()
         if checkpoint is not None:
             Path(checkpoint).unlink(missing_ok=True)
         return self
@@ -172,6 +173,7 @@ class OnePassLearner(SettledLearner):
             self._alpha_choice = self._choose_alpha(alphas, folds)
             self.cv_results_ = self._alpha_choice.results
             relative = self._alpha_choice.relative
+        tell("Solving")
         self.alpha_ = relative * (self._statistic.scale(self.fit_intercept) or 1.0)
         solution = self._statistic.solve(self.alpha_, fit_intercept=self.fit_intercept)
         self._set_solution(solution.coef, solution.intercept)
@@ -292,7 +294,7 @@ class OnePassLearner(SettledLearner):
         for X, y, weight in waiting:
             self._count_in_blocks(X, y, weight)
 
-    def _count_in_blocks(self, X: Any, y: NDArray, weight: NDArray | None) -> None:
+    def _count_in_blocks(self, X: Any, y: NDArray, weight: NDArray | None, progress: Progress | None = None) -> None:
         """Add rows to the statistic and the held-out sample, so many at a time that their features fit."""
         rows = self._rows_per_block(X)
         for start in range(0, X.shape[0], rows):
@@ -305,6 +307,8 @@ class OnePassLearner(SettledLearner):
             if isinstance(self.cv, Integral):
                 self._holdout.add(X[part], y[part], self._target_bits(y[part]), w)
             self.n_rows_seen_ += Z.shape[0]
+            if progress is not None:
+                progress.show(self.n_rows_seen_, min(1.0, (start + rows) / X.shape[0]))
 
     def _features(self, X: Any) -> NDArray:
         """Return the features of a block of rows, which are good until those of the next block."""

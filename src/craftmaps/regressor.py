@@ -49,7 +49,7 @@ class CraftRegressor(RegressorMixin, MultiOutputMixin, OnePassLearner):
     random_state : int, RandomState instance or None, default=None
         Where the seed comes from; statistics of different rows add up if it is the same int.
     verbose : int, default=0
-        Whether `fit_stream` shows its progress.
+        Whether `fit` and `fit_stream` show their progress on standard error.
 
     Attributes
     ----------

@@ -15,6 +15,7 @@ from craftmaps.kernels import DotProductKernel
 from craftmaps.landmarks import LandmarkMap
 from craftmaps.lift import Lift, same
 from craftmaps.maclaurin import RandomMaclaurin
+from craftmaps.progress import tell
 from craftmaps.randomness import child_seed, uniforms
 from craftmaps.sampling import bottom_rows
 from craftmaps.tensor_sketch import TensorSketch
@@ -67,8 +68,10 @@ class SettledLearner(CheckedLearner):
                 "n_axes": chosen.treatment.n_axes,
                 "held_out_errors": chosen.errors,
             }
+            tell("Fitting the metric")
             lift = chosen.treatment.lift(X, self._targets(y), obey=not is_auto(self.normalize))
             X = lift.shape_rows(X)
+        tell("Drawing the map")
         feature_map = self._make_map(self.choices_["kernel"], int(self.n_components))
         lift.feature_map = None if feature_map is None else feature_map.fit(X)
         self._lift = lift

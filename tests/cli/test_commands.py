@@ -350,13 +350,15 @@ def test_progress_is_a_bar_on_a_terminal_and_lines_elsewhere(monkeypatch, capsys
         monkeypatch.setattr(terminal, "_SECONDS_BETWEEN_LINES", 0.0)
         monkeypatch.setattr(terminal, "_SECONDS_BETWEEN_LOOKS", 0.0)
         with terminal.Progress("Learning", Rows()) as progress:
+            progress.step("Choosing a kernel")
             progress.show(250)
         return capsys.readouterr().err
 
     assert "\x1b[" in shown(True)
     lines = shown(False).splitlines()
-    assert re.match(r"Learning: 250 rows, [\d,]+ rows/s, [\d.]+ s left", lines[0])
-    assert re.match(r"Learning: 250 rows in 0.0 s", lines[1])
+    assert lines[0] == "Choosing a kernel"
+    assert re.match(r"Learning: 250 rows, [\d,]+ rows/s, [\d.]+ s left", lines[1])
+    assert re.match(r"Learning: 250 rows in 0.0 s", lines[2])
     assert not any("\x1b" in line for line in lines)
 
 

@@ -5,6 +5,7 @@ import pytest
 from scipy.sparse import csr_matrix
 
 from craftmaps import CraftClassifier
+from craftmaps.progress import RowClock
 from tests.learner.examples import AUTO, classifier, curve, labelled_rows, regressor
 
 X, Y = labelled_rows()
@@ -114,13 +115,26 @@ def test_odd_data_that_is_good_enough():
 
 
 def test_progress_is_shown_if_asked_for(capsys, monkeypatch):
-    clock = iter(range(1000))
+    clock = iter(range(10_000))
     monkeypatch.setattr("craftmaps.progress.time.monotonic", lambda: float(next(clock)))
-    classifier(verbose=1).fit_stream(list(blocks()))
-    shown = capsys.readouterr()
-    assert shown.out == ""
-    assert "240 rows" in shown.err
-    assert "100%, 0 s left" in shown.err
-    assert shown.err.endswith("\n")
-    classifier().fit_stream(list(blocks()))
-    assert capsys.readouterr().err == ""
+    for learn in (lambda model: model.fit_stream(list(blocks())), lambda model: model.fit(X, Y)):
+        learn(CraftClassifier(n_components=32, cv=2, verbose=1, batch_rows=100, random_state=0))
+        shown = capsys.readouterr()
+        assert shown.out == ""
+        for text in (f"{len(Y)} rows", "100%, 0 s left", "Choosing kernel and metric: ", "on fold 2 of 2", "Solving"):
+            assert text in shown.err
+        assert shown.err.endswith("\n")
+        learn(classifier())
+        assert capsys.readouterr().err == ""
+
+
+def test_time_that_rows_did_not_take_does_not_count(monkeypatch):
+    seconds = 0.0
+    monkeypatch.setattr("craftmaps.progress.time.monotonic", lambda: seconds)
+    clock = RowClock()
+    seconds = 30.0  # choices
+    clock.step()
+    seconds = 31.0
+    assert clock.rows() == 1.0
+    seconds = 33.0
+    assert clock.rows() == 3.0

@@ -10,6 +10,7 @@ from typing import Any
 
 from craftmaps.cli.files import writing
 from craftmaps.cli.terminal import Progress, say
+from craftmaps.progress import heard_by
 from craftmaps.whole_files import new_file
 
 
@@ -86,7 +87,7 @@ class WatchedPass:
     def fit(self, every: int) -> None:
         """Let the learner learn from all blocks."""
         try:
-            with self._interruptible():
+            with self._interruptible(), heard_by(self._progress.step):
                 self._model.fit_stream(self, checkpoint=self._checkpoint and self._checkpoint.path, every=every)
         except (ValueError, TypeError) as error:
             if error.__cause__ is None:

@@ -13,6 +13,7 @@ from rich.progress import Progress as RichProgress
 from rich.text import Text
 
 from craftmaps.cli.memory import peak_memory
+from craftmaps.progress import RowClock
 
 _SECONDS_BETWEEN_LINES = 10.0
 _SECONDS_BETWEEN_LOOKS = 0.1
@@ -80,7 +81,7 @@ class Progress:
     def __init__(self, verb: str, stream: Any):
         self._verb, self._stream = verb, stream
         self._started = self._shown = time.monotonic()
-        self._counted = 0.0  # seconds in which the rows were done
+        self._clock = RowClock()
         self.n_rows = 0
         self._bar: RichProgress | None = None
         output = console(is_error=True)
@@ -108,21 +109,27 @@ class Progress:
     def show(self, n_rows: int) -> None:
         """Say that so many rows are done."""
         self.n_rows = n_rows
-        now = time.monotonic()
-        self._counted = now - self._started
-        wait = _SECONDS_BETWEEN_LOOKS if self._bar else _SECONDS_BETWEEN_LINES
-        if now - self._shown < wait:
+        seconds, share = self._clock.rows(), self._share()
+        if not self._is_due():
             return
-        self._shown = now
-        share = self._share()
-        told = [f"{n_rows:,} rows", self._rate()]
+        told = [f"{n_rows:,} rows", f"{n_rows / max(seconds, 1e-9):,.0f} rows/s"]
         if share:
-            told.append(f"{_clock(self._counted * (1 - share) / share)} left")
+            told.append(f"{_clock(seconds * (1 - share) / share)} left")
         told = ", ".join(told) + _memory()
         if self._bar:
             self._bar.update(self._task, total=None if share is None else 1.0, completed=share or 0.0, told=told)
         else:
             say(f"{self._verb}: {told}")
+
+    def step(self, step: str) -> None:
+        """Say what is being done other than going through rows."""
+        self._clock.step()
+        if not self._is_due():
+            return
+        if self._bar:
+            self._bar.update(self._task, told=step)
+        else:
+            say(step)
 
     def say(self, text: str) -> None:
         """Tell a person something, above the bar if there is one."""
@@ -146,8 +153,12 @@ class Progress:
             return min(self._stream.bytes_read / self._stream.total_bytes, 1.0)
         return None
 
-    def _rate(self) -> str:
-        return f"{self.n_rows / max(self._counted, 1e-9):,.0f} rows/s"
+    def _is_due(self) -> bool:
+        """Tell whether it is time to say something again."""
+        now = time.monotonic()
+        is_due = now - self._shown >= (_SECONDS_BETWEEN_LOOKS if self._bar else _SECONDS_BETWEEN_LINES)
+        self._shown = now if is_due else self._shown
+        return is_due
 
 
 def _clock(seconds: float) -> str:
