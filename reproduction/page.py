@@ -157,14 +157,16 @@ def _origins(folder: Path) -> str:
         "python -m reproduction.table1 --only part=e --seeds 3    # a part alone; --list shows cells and their cost",
         "```",
         "",
-        "Every line of `results/*.jsonl` is a cell: its parameters, what was measured, its seconds, and one of these:",
+        "Every line of `results/*.jsonl` is a cell: its parameters, what was measured, its seconds and threads, and",
+        "the name of a file in `results/environments/`, which has the machine, the versions and the commit:",
         "",
     ]
-    for where in environments(folder):
+    commits: dict[str, list[str]] = {}
+    for where in sorted(environments(folder), key=lambda where: (where["date"], where["commit"])):
         versions = ", ".join(f"{package} {number}" for package, number in where["versions"].items())
-        machine = f"{where['cpu']}, {where['cores']} cores, Python {where['python']}"
-        lines.append(f"- {machine}, {versions}, commit {where['commit']}, {where['date']}")
-    return "\n".join(lines)
+        machine = f"{where['cpu']}, {where['cores']} cores, Python {where['python']}, {versions}"
+        commits.setdefault(machine, []).append(where["commit"])
+    return "\n".join([*lines, *(f"- {machine}; commits {', '.join(names)}" for machine, names in commits.items())])
 
 
 def main() -> None:

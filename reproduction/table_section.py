@@ -81,13 +81,13 @@ def _cell(group: dict[int, float] | None, theirs: float | None, best: float | No
     paper = "" if theirs is None else f"<br>paper {theirs:g}"
     if not group:
         return f"not run{paper}"
-    mean, text = float(np.mean(list(group.values()))), _mean_and_deviation(group)
+    mean, text = float(np.mean(list(group.values()))), mean_and_deviation(group)
     if best is not None and mean <= best:
         text = f"**{text}**"
     return text + (f"{paper}, {mean - theirs:+.2f}" if theirs is not None else "")
 
 
-def _mean_and_deviation(group: dict[int, float]) -> str:
+def mean_and_deviation(group: dict[int, float]) -> str:
     """Write mean and standard deviation over the seeds."""
     values = list(group.values())
     return f"{np.mean(values):.2f}" + (f" ± {np.std(values, ddof=1):.2f}" if len(values) > 1 else "")
@@ -133,7 +133,7 @@ def _limit(group: dict[int, float] | None, paper: dict[str, Any]) -> list[str]:
     if not group:
         return []
     limit = float(np.mean(list(group.values())))
-    line = f"- The kernel itself, without a map and in the same classifier: {_mean_and_deviation(group)}."
+    line = f"- The kernel itself, without a map and in the same classifier: {mean_and_deviation(group)}."
     best = [min(paper[row][i] for row in PAPER_METHODS) for i in range(len(paper["components"]))]
     below = [
         f"{value:g} at E = {width_text(width)}"
