@@ -28,8 +28,9 @@ def test_outcomes(challenger, rival, outcome):
 
 def test_only_seeds_that_both_have_are_compared():
     assert judge({0: 1.0}, {1: 2.0}) is None
-    gain, _ = judge({0: 1.0, 1: 5.0}, {0: 4.0, 2: 0.0})
-    assert gain == 3.0
+    judged = judge({0: 1.0, 1: 5.0}, {0: 4.0, 2: 0.0})
+    assert judged is not None
+    assert judged[0] == 3.0
 
 
 def pairs(method, errors, kernel_error):

@@ -5,7 +5,7 @@ from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax, softmax
 from sklearn.base import ClassifierMixin
@@ -14,7 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from craftmaps.codes import DECODINGS, check_code, class_scores, make_code
 from craftmaps.feature_map import check_choice
-from craftmaps.kernels import Rows
+from craftmaps.kernels import DotProductKernel, Rows
 from craftmaps.one_pass import OnePassLearner
 from craftmaps.randomness import child_seed, fnv1a
 
@@ -92,24 +92,24 @@ class CraftClassifier(ClassifierMixin, OnePassLearner):
 
     def __init__(
         self,
-        kernel="auto",
-        n_components=2048,
+        kernel: DotProductKernel | str = "auto",
+        n_components: int = 2048,
         *,
-        feature_map="craft",
-        up_components=None,
-        metric="auto",
-        normalize="auto",
-        code="one-vs-rest",
-        code_size=None,
-        decoding="euclidean",
-        alphas=None,
-        cv=5,
-        holdout_rows=10_000,
-        fit_intercept=True,
-        batch_rows="auto",
-        packed="auto",
-        random_state=None,
-        verbose=0,
+        feature_map: Any = "craft",
+        up_components: int | None = None,
+        metric: Any = "auto",
+        normalize: bool | str = "auto",
+        code: Any = "one-vs-rest",
+        code_size: int | None = None,
+        decoding: str = "euclidean",
+        alphas: ArrayLike | None = None,
+        cv: Any = 5,
+        holdout_rows: int = 10_000,
+        fit_intercept: bool = True,
+        batch_rows: int | str = "auto",
+        packed: bool | str = "auto",
+        random_state: Any = None,
+        verbose: int = 0,
     ):
         self.kernel = kernel
         self.n_components = n_components

@@ -11,7 +11,7 @@ from sklearn.random_projection import BaseRandomProjection, GaussianRandomProjec
 from sklearn.utils import check_scalar
 
 from craftmaps.feature_map import FeatureMap, KernelMap
-from craftmaps.kernels import Polynomial, Rows
+from craftmaps.kernels import DotProductKernel, Polynomial, Rows
 from craftmaps.maclaurin import RandomMaclaurin
 from craftmaps.moments import (
     EstimateMoments,
@@ -87,13 +87,13 @@ class CraftMap(KernelMap):
 
     def __init__(
         self,
-        kernel=Polynomial(),  # noqa: B008 - a kernel is never changed in place, see KernelMap
-        n_components=1024,
+        kernel: DotProductKernel = Polynomial(),  # noqa: B008 - a kernel is never changed in place, see KernelMap
+        n_components: int = 1024,
         *,
-        up="maclaurin",
-        up_components=None,
-        down="hadamard",
-        random_state=None,
+        up: Any = "maclaurin",
+        up_components: int | None = None,
+        down: Any = "hadamard",
+        random_state: Any = None,
     ):
         self.kernel = kernel
         self.n_components = n_components

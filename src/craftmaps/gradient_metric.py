@@ -48,7 +48,15 @@ class GradientMetric(LinearMetric):
     backpropagation-free machine learning models", Science, 2024.
     """
 
-    def __init__(self, power=1.0, n_components=None, *, standardize=False, normalize=True, random_state=0):
+    def __init__(
+        self,
+        power: float = 1.0,
+        n_components: int | None = None,
+        *,
+        standardize: bool = False,
+        normalize: bool = True,
+        random_state: int = 0,
+    ):
         self.power = power
         self.n_components = n_components
         self.standardize = standardize

@@ -73,7 +73,7 @@ class Polynomial(DotProductKernel):
     array([1., 2., 1.])
     """
 
-    def __init__(self, degree=3, coef0=1.0, gamma=1.0):
+    def __init__(self, degree: int = 3, coef0: float = 1.0, gamma: float = 1.0):
         self.degree = degree
         self.coef0 = coef0
         self.gamma = gamma
@@ -121,7 +121,7 @@ class Exponential(DotProductKernel):
     array([1.   , 2.   , 2.   , 1.333])
     """
 
-    def __init__(self, gamma=1.0):
+    def __init__(self, gamma: float = 1.0):
         self.gamma = gamma
         self.check()
 

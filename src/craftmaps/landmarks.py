@@ -13,7 +13,7 @@ from sklearn.utils import check_scalar
 from sklearn.utils.extmath import safe_sparse_dot
 
 from craftmaps.feature_map import KernelMap, check_choice
-from craftmaps.kernels import Polynomial, Rows
+from craftmaps.kernels import DotProductKernel, Polynomial, Rows
 from craftmaps.moments import EstimateMoments
 from craftmaps.parallel import blas_threads, cut, for_products_of_rows
 from craftmaps.randomness import seed_of
@@ -67,7 +67,14 @@ class LandmarkMap(KernelMap):
     True
     """
 
-    def __init__(self, kernel=Polynomial(), n_components=1024, *, whiten=True, random_state=None):  # noqa: B008
+    def __init__(
+        self,
+        kernel: DotProductKernel = Polynomial(),  # noqa: B008 - a kernel is never changed in place, see KernelMap
+        n_components: int = 1024,
+        *,
+        whiten: bool = True,
+        random_state: Any = None,
+    ):
         self.kernel = kernel
         self.n_components = n_components
         self.whiten = whiten

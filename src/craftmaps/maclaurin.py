@@ -12,7 +12,7 @@ from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
 from craftmaps.degrees import RULES, share_out
 from craftmaps.feature_map import KernelMap, check_choice
-from craftmaps.kernels import Polynomial, Rows
+from craftmaps.kernels import DotProductKernel, Polynomial, Rows
 from craftmaps.moments import EstimateMoments, pairs_of
 from craftmaps.parallel import blas_threads
 from craftmaps.randomness import permutations, seed_of, signs
@@ -90,14 +90,14 @@ class RandomMaclaurin(KernelMap):
 
     def __init__(
         self,
-        kernel=Polynomial(),  # noqa: B008 - a kernel is never changed in place, see KernelMap
-        n_components=1024,
+        kernel: DotProductKernel = Polynomial(),  # noqa: B008 - a kernel is never changed in place, see KernelMap
+        n_components: int = 1024,
         *,
-        projection="hadamard",
-        degrees="optimal",
-        exact_low_degrees="auto",
-        complex_weights=False,
-        random_state=None,
+        projection: str = "hadamard",
+        degrees: Any = "optimal",
+        exact_low_degrees: bool | str = "auto",
+        complex_weights: bool = False,
+        random_state: Any = None,
     ):
         self.kernel = kernel
         self.n_components = n_components

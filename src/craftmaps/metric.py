@@ -86,7 +86,9 @@ class CovarianceMetric(LinearMetric):
     (1797, 16)
     """
 
-    def __init__(self, power=1.0, n_components=None, *, center=True, normalize=True):
+    def __init__(
+        self, power: float = 1.0, n_components: int | None = None, *, center: bool = True, normalize: bool = True
+    ):
         self.power = power
         self.n_components = n_components
         self.center = center

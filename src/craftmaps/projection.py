@@ -30,7 +30,7 @@ class HadamardProjection(FeatureMap):
     signs_: NDArray[np.int8]
     residues_: NDArray[np.int64]
 
-    def __init__(self, n_components=64, *, random_state=None):
+    def __init__(self, n_components: int = 64, *, random_state: Any = None):
         self.n_components = n_components
         self.random_state = random_state
 

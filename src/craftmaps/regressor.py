@@ -4,10 +4,10 @@ import os
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import MultiOutputMixin, RegressorMixin
 
-from craftmaps.kernels import Rows
+from craftmaps.kernels import DotProductKernel, Rows
 from craftmaps.one_pass import OnePassLearner
 from craftmaps.sampling import row_hashes
 
@@ -75,21 +75,21 @@ class CraftRegressor(RegressorMixin, MultiOutputMixin, OnePassLearner):
 
     def __init__(
         self,
-        kernel="auto",
-        n_components=2048,
+        kernel: DotProductKernel | str = "auto",
+        n_components: int = 2048,
         *,
-        feature_map="craft",
-        up_components=None,
-        metric="auto",
-        normalize="auto",
-        alphas=None,
-        cv=5,
-        holdout_rows=10_000,
-        fit_intercept=True,
-        batch_rows="auto",
-        packed="auto",
-        random_state=None,
-        verbose=0,
+        feature_map: Any = "craft",
+        up_components: int | None = None,
+        metric: Any = "auto",
+        normalize: bool | str = "auto",
+        alphas: ArrayLike | None = None,
+        cv: Any = 5,
+        holdout_rows: int = 10_000,
+        fit_intercept: bool = True,
+        batch_rows: int | str = "auto",
+        packed: bool | str = "auto",
+        random_state: Any = None,
+        verbose: int = 0,
     ):
         self.kernel = kernel
         self.n_components = n_components

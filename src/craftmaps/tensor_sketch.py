@@ -12,7 +12,7 @@ from scipy.sparse import issparse
 from sklearn.utils import check_scalar
 
 from craftmaps.feature_map import KernelMap
-from craftmaps.kernels import Polynomial, Rows
+from craftmaps.kernels import DotProductKernel, Polynomial, Rows
 from craftmaps.moments import EstimateMoments, of_estimate, of_lengths, pairs_of, tensor_sketch_covariance
 from craftmaps.parallel import for_row_blocks
 from craftmaps.randomness import integers, seed_of, signs
@@ -58,7 +58,13 @@ class TensorSketch(KernelMap):
     (3, 64)
     """
 
-    def __init__(self, kernel=Polynomial(), n_components=1024, *, random_state=None):  # noqa: B008
+    def __init__(
+        self,
+        kernel: DotProductKernel = Polynomial(),  # noqa: B008 - a kernel is never changed in place, see KernelMap
+        n_components: int = 1024,
+        *,
+        random_state: Any = None,
+    ):
         self.kernel = kernel
         self.n_components = n_components
         self.random_state = random_state

@@ -82,6 +82,13 @@ def test_the_public_names():
 
 
 @pytest.mark.parametrize("name", SIGNATURES)
+def test_parameters_say_what_they_take(name):
+    """Type checkers would else take the type of the default for the only one."""
+    parameters = list(inspect.signature(getattr(craftmaps, name).__init__).parameters.values())[1:]
+    assert [p.name for p in parameters if p.annotation is REQUIRED] == []
+
+
+@pytest.mark.parametrize("name", SIGNATURES)
 def test_the_constructor(name):
     parameters = inspect.signature(getattr(craftmaps, name)).parameters.values()
     for kind, expected in zip(
