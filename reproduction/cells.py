@@ -1,8 +1,8 @@
-"""Cells: the smallest results. Each is measured once, written at once, and skipped when run again.
+"""Cells: the smallest results. Each is measured once, written at once, and skipped when the experiment is run again.
 
 A cell is a dictionary of all parameters that its numbers depend on. Results are JSON lines, one file for
 each experiment; a line holds a cell, its values, the seconds and threads it took and the environment it ran in,
-by the name of a file in `environments/`.
+by the name of a file in `environments/`. Of two lines of the same cell the later one counts.
 """
 
 import hashlib

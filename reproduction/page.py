@@ -155,6 +155,7 @@ def _origins(folder: Path) -> str:
         "make reproduce        # what fits in an hour",
         "make reproduce-all    # everything",
         "python -m reproduction.table1 --only part=e --seeds 3    # a part alone; --list shows cells and their cost",
+        "python -m reproduction.table1 --only part=e --again      # once more: which numbers differ?",
         "```",
         "",
         "Every line of `results/*.jsonl` is a cell: its parameters, what was measured, its seconds and threads, and",

@@ -43,14 +43,15 @@ def run(experiment: Any, arguments: argparse.Namespace, rates: Rates) -> None:
     results = Results(arguments.results or results_folder(arguments.level), experiment.NAME)
     results.folder.mkdir(parents=True, exist_ok=True)
     wanted = [cell for cell in experiment.cells(settings) if _is_chosen(cell, arguments.only)]
-    todo = [cell for cell in wanted if cell not in results]
+    finished = [cell for cell in wanted if cell in results]
+    todo = wanted if arguments.again else [cell for cell in wanted if cell not in results]
     costs = [_cost(experiment, cell, results, rates) for cell in todo]
     order = list(range(len(todo)))
     if not getattr(experiment, "IN_ORDER", False):
         order.sort(key=lambda i: costs[i].seconds)
     total = sum(cost.seconds for cost in costs)
     _say(
-        f"{experiment.NAME}: {len(wanted)} cells, {len(wanted) - len(todo)} finished, "
+        f"{experiment.NAME}: {len(wanted)} cells, {len(finished)} finished, "
         f"{len(todo)} to run in about {duration(total)}"
     )
     if arguments.list:
@@ -69,10 +70,12 @@ def run(experiment: Any, arguments: argparse.Namespace, rates: Rates) -> None:
             continue
         progress.begin(describe(todo[i]), costs[i].seconds)
         started = time.perf_counter()
-        values = experiment.measure(todo[i])
+        before, values = results.values(todo[i]), experiment.measure(todo[i])
         seconds = time.perf_counter() - started
         results.add(todo[i], values, seconds)
         progress.end(costs[i].seconds, seconds)
+        if before is not None:
+            _say(f"  {_difference(before, values)}")
 
 
 def main(*experiments: Any, argv: Sequence[str] | None = None) -> None:
@@ -82,6 +85,9 @@ def main(*experiments: Any, argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--level", choices=LEVELS, default="all", help="how much to run; tiny writes to tiny/")
     parser.add_argument("--seeds", type=int, help="how many seeds, instead of what the configuration says")
     parser.add_argument("--only", nargs="*", default=[], metavar="KEY=VALUE", help="run these cells only")
+    parser.add_argument(
+        "--again", action="store_true", help="run finished cells too, and say which numbers differ; the new ones count"
+    )
     parser.add_argument("--minutes", type=float, help="start no cell that would end later than this")
     parser.add_argument("--list", action="store_true", help="print the cells to run and their cost, run none")
     parser.add_argument("--results", type=Path, help="folder of the results")
@@ -101,6 +107,12 @@ def describe(cell: Cell) -> str:
     """Name a cell by what tells it from its neighbours."""
     names = ("part", "dataset", "split", "method", "components", "degree", "rows", "seed")
     return ", ".join(f"{name} {cell[name]}" for name in names if name in cell)
+
+
+def _difference(before: dict[str, Any], values: dict[str, Any]) -> str:
+    """Say what is not as it was, but for times."""
+    names = [name for name in before | values if not name.endswith("seconds") and before.get(name) != values.get(name)]
+    return "; ".join(f"{name} {before.get(name)} before, {values.get(name)} now" for name in names) or "as before"
 
 
 def duration(seconds: float) -> str:

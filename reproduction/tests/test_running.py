@@ -46,6 +46,20 @@ def test_cells_run_by_cost_and_only_once(tmp_path, capsys):
     assert "3 cells, 3 finished, 0 to run" in capsys.readouterr().err
 
 
+def test_finished_cells_are_compared_if_run_again(tmp_path, capsys):
+    trial = Trial()
+    main(trial, argv=["--results", str(tmp_path)])
+    measured = {"a": {"error": 1.0, "pass_seconds": 2.0}, "b": {"error": 0.5}, "c": {"error": 1.0}}
+    trial.measure = lambda cell: measured[cell["method"]]
+    capsys.readouterr()
+    main(trial, argv=["--results", str(tmp_path), "--again"])
+    said = capsys.readouterr().err
+    assert "3 cells, 3 finished, 3 to run" in said
+    assert said.count("as before") == 2
+    assert said.count("error 1.0 before, 0.5 now") == 1
+    assert Results(tmp_path, "figure2").values(trial.cells({})[0]) == {"error": 0.5}
+
+
 def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path):
     with pytest.raises(KeyboardInterrupt):
         main(Trial(stop_at="c"), argv=["--results", str(tmp_path)])
