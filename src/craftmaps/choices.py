@@ -14,7 +14,7 @@ from scipy.sparse import issparse
 
 from craftmaps.kernels import DotProductKernel, Polynomial
 from craftmaps.normal_equations import NormalEquations
-from craftmaps.parallel import multiply
+from craftmaps.parallel import for_each, multiply
 from craftmaps.progress import tell
 from craftmaps.sampling import bottom_rows
 from craftmaps.treatments import WIDEST, Treatment
@@ -136,12 +136,23 @@ class _Trial:
         if whole not in self._fitted:
             if len(self._fitted) == 2:
                 del self._fitted[next(iter(self._fitted))]
-            self._fitted[whole] = [whole.fitted(self.X[train], self.targets[train]) for train, _ in self.splits]
+            self._fitted[whole] = self._fit(whole)
         if self._shaped[0] != treatment:
             pairs = zip(self._fitted[whole], self.splits, strict=True)
             lifts = [treatment.lift_with(metric, self.X[train]) for metric, (train, _) in pairs]
             self._shaped = (treatment, [lift.shape_rows(self.X) for lift in lifts])
         return self._shaped[1]
+
+    def _fit(self, treatment: Treatment) -> list[Any]:
+        """Return the metric of each split, fitted side by side."""
+        fitted = [None] * len(self.splits)
+
+        def fit(i: int) -> None:
+            train, _ = self.splits[i]
+            fitted[i] = treatment.fitted(self.X[train], self.targets[train])
+
+        for_each(fit, range(len(fitted)))
+        return fitted
 
     def score(self, treatment: Treatment, kernel: DotProductKernel) -> "Score":
         """Return the held-out errors at the best of a few alphas."""

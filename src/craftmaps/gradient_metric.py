@@ -10,7 +10,7 @@ from sklearn.preprocessing import normalize as unit_length
 
 from craftmaps.kernels import whole_power
 from craftmaps.metric import LinearMetric, with_signs
-from craftmaps.parallel import blas_threads, cut
+from craftmaps.parallel import cut, for_each, serial_blas
 from craftmaps.randomness import child_seed, uniforms
 
 _DEGREE = 5
@@ -74,7 +74,9 @@ class GradientMetric(LinearMetric):
         spread = np.where(spread > 0, spread, 1.0)
         rows = ((X - self.mean_) / spread).astype(np.float32)
         n_fit = min(_FIT_ROWS, X.shape[0] * 3 // 4)
-        with blas_threads(n_fit):
+        # A factor made by several threads has other rounding errors. They are small, but enough to tip the numbers of
+        # features of every degree, and with them the draw of a map.
+        with serial_blas:
             vectors, values = self._axes(self._comparable(rows), targets, n_fit)
         scales = np.sqrt(values / values[0]) ** float(self.power)
         self.components_ = (vectors * scales[:, None] / spread)[: self.n_components]
@@ -130,8 +132,11 @@ def _fitted_weights(rows: NDArray[np.float32], targets: NDArray[np.float32], pen
     """Return the weights of a kernel machine on rows; the penalty is relative to the diagonal."""
     while True:
         system = rows @ rows.T
-        for part in cut(rows.shape[0], 256):  # a power needs room for a copy
+
+        def raise_rows(part: slice, system: NDArray = system) -> None:
             system[part] = whole_power(system[part] + 1, _DEGREE)
+
+        for_each(raise_rows, cut(rows.shape[0], 256))  # a power needs room for a copy
         # Kernels of rows of unlike lengths differ by powers of ten: with a diagonal of ones they keep their digits.
         scales = 1 / np.sqrt(system.diagonal())[:, None]
         system *= scales

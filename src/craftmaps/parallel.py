@@ -61,7 +61,7 @@ def blas_threads(width: int | None = None) -> Iterator[None]:
     Small matrices gain nothing by more threads, and on a busy machine they lose much: BLAS waits for them all.
     """
     if width is not None and width < _WIDTH_FOR_THREADS:
-        with _serial_blas:
+        with serial_blas:
             yield
         return
     if _requested.get() is not None or _from_environment() is None:
@@ -84,7 +84,7 @@ def for_row_blocks(task: Callable[[int, int], None], n_rows: int, block_rows: in
 
 def for_each(task: Callable[[Any], None], items: Iterable[Any]) -> None:
     """Call task(item), which may use BLAS, for every item, on as many threads as there are."""
-    with _serial_blas:
+    with serial_blas:
         _share_out(task, [(item,) for item in items])
 
 
@@ -156,17 +156,39 @@ class _SerialBlas:
     def __enter__(self) -> None:
         with self._lock:
             if not self._n_inside:
-                self._limit = _controller().limit(limits=1, user_api="blas")
+                with _anybody_may_set():
+                    self._limit = _controller().limit(limits=1, user_api="blas")
             self._n_inside += 1
 
     def __exit__(self, *_: Any) -> None:
         with self._lock:
             self._n_inside -= 1
             if not self._n_inside:
-                self._limit.restore_original_limits()
+                with _anybody_may_set():
+                    self._limit.restore_original_limits()
 
 
-_serial_blas = _SerialBlas()
+serial_blas = _SerialBlas()
+
+
+@contextmanager
+def _anybody_may_set() -> Iterator[None]:
+    """Let this thread set the number of BLAS threads, and then others again.
+
+    From 3.8 on threadpoolctl ignores all threads but the one that set it first, and the first one to enter
+    `serial_blas` is not always the last one to leave.
+    """
+    _free()
+    try:
+        yield
+    finally:
+        _free()
+
+
+def _free() -> None:
+    """Make threadpoolctl forget which thread set a number first, where it remembers that."""
+    for library in _controller().lib_controllers:
+        getattr(library, "clear_controlling_thread", lambda force: None)(force=True)
 
 
 @cache

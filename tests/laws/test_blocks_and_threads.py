@@ -156,6 +156,35 @@ def test_tasks_share_blas_with_one_thread_which_is_given_back():
     assert blas() == before
 
 
+def test_blas_is_given_back_by_whoever_leaves_last():
+    def blas():
+        return {info["num_threads"] for info in ThreadpoolController().info() if info["user_api"] == "blas"}
+
+    with craftmaps.threads(2):
+        if blas() != {2}:
+            pytest.skip("no BLAS whose threads can be set")
+        steps = [threading.Event() for _ in range(4)]
+        entered, may_leave, has_left, may_end = steps
+
+        def first():
+            with parallel.serial_blas:
+                entered.set()
+                may_leave.wait(60)
+            has_left.set()
+            may_end.wait(60)  # alive, so that it would stay in charge
+
+        thread = threading.Thread(target=first)
+        thread.start()
+        assert entered.wait(60)
+        with parallel.serial_blas:
+            may_leave.set()
+            assert has_left.wait(60)
+            assert blas() == {1}
+        assert blas() == {2}
+        may_end.set()
+        thread.join()
+
+
 def test_an_error_in_a_task_gives_blas_back():
     before = ThreadpoolController().info()
     with pytest.raises(ZeroDivisionError):

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import craftmaps
 from craftmaps import CraftClassifier, Polynomial, load_model
 from craftmaps.gradient_metric import GradientMetric
 from craftmaps.treatments import Treatment
@@ -28,6 +29,17 @@ def test_the_columns_that_matter(normalize):
     # The same on targets that have nothing to do with the rows: every direction is as good.
     noise = np.random.default_rng(1).permutation(y)
     assert share_of_the_first_two(GradientMetric(normalize=normalize).fit(X, noise)) < 0.5
+
+
+def test_the_number_of_threads_does_not_matter():
+    """Where rounding errors differ, the numbers of features of every degree may, and then the whole draw of a map."""
+    X, y = rows_and_target(n_rows=3000)
+    metrics = []
+    for n in (1, 2, 3):
+        with craftmaps.threads(n):
+            metrics.append(GradientMetric().fit(X, y).components_)
+    np.testing.assert_array_equal(metrics[1], metrics[0])
+    np.testing.assert_array_equal(metrics[2], metrics[0])
 
 
 def test_standardised_columns_have_no_units():
