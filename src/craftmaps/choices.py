@@ -144,14 +144,18 @@ class _Trial:
         return self._shaped[1]
 
     def _fit(self, treatment: Treatment) -> list[Any]:
-        """Return the metric of each split, fitted side by side."""
+        """Return the metric of each split; those of this library are fitted side by side."""
         fitted = [None] * len(self.splits)
 
         def fit(i: int) -> None:
             train, _ = self.splits[i]
             fitted[i] = treatment.fitted(self.X[train], self.targets[train])
 
-        for_each(fit, range(len(fitted)))
+        if isinstance(treatment.metric, str):
+            for_each(fit, range(len(fitted)))
+        else:
+            for i in range(len(fitted)):
+                fit(i)
         return fitted
 
     def score(self, treatment: Treatment, kernel: DotProductKernel) -> "Score":

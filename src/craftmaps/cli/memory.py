@@ -19,6 +19,8 @@ _COPIES_OF_ROWS = 3
 _COPIES_OF_BLOCK = 5
 # Features of candidates while choices are made, with their copies, of at most this width.
 _WIDEST_TRIAL, _COPIES_OF_TRIAL = 2048, 8
+# Or the kernel machines of two gradient metrics, which are fitted side by side.
+_MACHINES = 2 * 4 * 6144**2
 _FEWEST_ROWS, _MOST_ROWS = 256, 8192
 
 
@@ -50,8 +52,8 @@ def budget(n_bytes: int, n_components: int, row_bytes: int, is_automatic: bool) 
 
     def needed(width: int, cell: int = _BYTES_PER_PACKED_CELL) -> int:
         rows = row_bytes * (_COPIES_OF_ROWS * (_FIRST_ROWS + _HOLDOUT_ROWS) + _COPIES_OF_BLOCK * _FEWEST_ROWS)
-        trials = 4 * _COPIES_OF_TRIAL * _FIRST_ROWS * min(width, _WIDEST_TRIAL) if is_automatic else 0
-        return _FIXED + rows + trials + cell * width**2
+        trials = max(_MACHINES, 4 * _COPIES_OF_TRIAL * _FIRST_ROWS * min(width, _WIDEST_TRIAL))
+        return _FIXED + rows + is_automatic * trials + cell * width**2
 
     left = n_bytes - needed(n_components, _BYTES_PER_CELL)
     is_packed = left < 0
