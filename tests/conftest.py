@@ -1,8 +1,14 @@
 """Data that tests share. Arrays are read-only, so that no test can change what another one sees."""
 
+import signal
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
+
+# What a script starts in the background ignores interrupts, and so would the programs that tests interrupt.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _read_only(array):
