@@ -12,6 +12,7 @@ from sklearn.utils.extmath import row_norms
 from craftmaps.gradient_metric import GradientMetric
 from craftmaps.lift import Lift
 from craftmaps.metric import CovarianceMetric
+from craftmaps.parallel import serial_blas
 
 # Widest rows whose axes are looked for: eigenvectors cost the cube of the width.
 WIDEST = 2048
@@ -56,7 +57,8 @@ class Treatment(NamedTuple):
             metric = GradientMetric(power, standardize="standard" in words, normalize=self.normalize).fit(X, targets)
             metric.normalize = False  # the lift sees to it
             return metric
-        return CovarianceMetric(power, normalize=False).fit(X)
+        with serial_blas:  # as when choices are made: the axes do not depend on the number of threads
+            return CovarianceMetric(power, normalize=False).fit(X)
 
     def __str__(self) -> str:
         axes = "" if self.n_axes is None else f", {self.n_axes} axes"

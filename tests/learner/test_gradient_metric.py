@@ -99,3 +99,13 @@ def test_a_treatment_keeps_the_axes_that_carry_the_rows():
     lift = Treatment("gradient 1", True).lift(X, y[:, None])
     assert lift.shape_rows(X).shape[1] < 64
     assert Treatment("gradient 1", True, 40).lift(X, y[:, None]).shape_rows(X).shape[1] == 40
+
+
+@pytest.mark.parametrize("name", ["covariance 0.5", "gradient 1", "gradient 1 standard"])
+def test_treatments_do_not_depend_on_the_number_of_threads(name):
+    X, y = rows_and_target(n_rows=2500, width=300)
+    fitted = []
+    for n in (1, 2):
+        with craftmaps.threads(n):
+            fitted.append(Treatment(name, True).fitted(X.astype(np.float32), y[:, None]).components_)
+    np.testing.assert_array_equal(fitted[1], fitted[0])
