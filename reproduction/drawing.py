@@ -79,9 +79,13 @@ def draw_figure6(pairs: list[Pair], path: Path) -> None:
     widths = sorted({cell["components"] for cell, _ in pairs})
     figure, axes = _axes(1, max(len(widths), 1))
     for axis, width in zip(axes, widths, strict=False):
-        _curves(axis, [pair for pair in pairs if pair[0]["components"] == width], "rows", "error")
+        own = [pair for pair in pairs if pair[0]["components"] == width]
+        _curves(axis, own, "rows", "error")
         axis.set_xscale("log")
         _label(axis, f"E = {width:,}", "training rows", "test error, %")
+        numbers = sorted({cell["rows"] for cell, _ in own})
+        axis.set_xticks(numbers, [f"{n / 1e6:g}M" if n >= 10**6 else f"{n // 1000}k" for n in numbers])
+        axis.minorticks_off()
     _save(figure, path)
 
 
