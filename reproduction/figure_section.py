@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from reproduction import figure2, figure6
 from reproduction.cells import HERE
-from reproduction.claims import Pair, Verdict, by_seed, verdicts
+from reproduction.claims import OUTCOMES, Pair, Verdict, by_seed, judge, verdicts
 from reproduction.methods import OURS, PAPER_METHODS
 from reproduction.running import settings_of
 from reproduction.table_section import mean_and_deviation, width_text
@@ -134,26 +134,24 @@ def _say_figure6(name: str, pairs: list[Pair]) -> list[str]:
 
 
 def _growth(groups: dict[tuple, dict[int, float]]) -> list[str]:
-    """Say what more rows do, along the curves of seeds that go on from the first number of rows."""
-    lines, rises = [], []
-    for width in sorted({key[0] for key in groups}):
-        for method in (*PAPER_METHODS, OURS):
-            curve = {n_rows: group for (w, n_rows, m), group in groups.items() if (w, m) == (width, method)}
-            if len(curve) < 2:
-                continue
-            first, last = min(curve), max(curve)
-            seeds = curve[first].keys() & curve[last].keys()
-            before, after = (np.mean([curve[n_rows][seed] for seed in seeds]) for n_rows in (first, last))
-            text = f"E = {width_text(width)}, {method}: {before:.2f} to {after:.2f} at {last:,}"
-            (rises if after > before else lines).append(text)
-    if lines:
-        lines = [f"- Errors fall from the first number of rows to the last: {'; '.join(lines)}."]
-    if rises:
-        lines += [
-            f"- They rise: {'; '.join(rises)}. All rows beyond the first 60,000 are deformed, and test digits are not: "
-            "least squares in a small space gives up some of the second to fit the first. The paper's curves are in "
-            "2^14 dimensions."
-        ]
+    """Say what more rows do to errors: the last number of rows against the first, seed by seed."""
+    told: dict[str, list[str]] = {outcome: [] for outcome in OUTCOMES}
+    for width, method in dict.fromkeys((width, method) for width, _, method in groups):
+        curve = {n_rows: group for (w, n_rows, m), group in groups.items() if (w, m) == (width, method)}
+        first, last = min(curve), max(curve)
+        judged = judge(curve[last], curve[first])
+        if judged is not None and last > first:
+            told[judged[1]].append(f"E = {width_text(width)}, {method} {-judged[0]:+.2f} at {last:,}")
+    fall, lower, higher, rise = (told[outcome] for outcome in OUTCOMES)
+    lines = [f"- Errors fall with more rows: {'; '.join(fall)}."] if fall else []
+    if rise:
+        lines.append(
+            f"- Errors rise with more rows: {'; '.join(rise)}. All rows beyond the first 60,000 are deformed, and test "
+            "digits are not: least squares in a small space gives up some of the second to fit the first. The paper's "
+            "curves are in 2^14 dimensions."
+        )
+    if lower or higher:
+        lines.append(f"- Within noise, or of one seed: {'; '.join([*lower, *higher])}.")
     return lines
 
 

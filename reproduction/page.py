@@ -136,9 +136,9 @@ def _settings(level: str) -> str:
   and the two sets of classes in Figure 2 (digits 0-4 and 5-9).
 - Learning takes {square} in double precision, and where that does not
   fit {triangle} in single precision; cells that need more than is free are not run.
-- The same seed gives the same numbers again, on one thread or several, and `--again` shows whether it does. On another
-  processor sums may be rounded otherwise, and a test row or an automatic choice that stands on the edge can fall to
-  the other side."""
+- At the same commit the same seed gives the same numbers again, on one thread or several, and `--again` shows whether
+  it does. On another processor sums may be rounded otherwise, and a test row or an automatic choice that stands on the
+  edge can fall to the other side."""
 
 
 def _powers(settings: dict[str, Any]) -> str:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from reproduction import figure2, figure4, figure5, figure7, page, table1
+from reproduction import figure2, figure4, figure5, figure7, figure_section, page, table1
 from reproduction.cells import Results
 from reproduction.running import settings_of
 
@@ -59,3 +59,26 @@ def test_results_of_other_settings_are_left_out(folder):
     cell = next(iter(table1.cells(settings_of("table1", "tiny"))))
     Results(folder, "table1").add(cell | {"cv": 99}, {"error": 1.23, "kernel_error": 0.1}, 1.0)
     assert "1.23" not in page.write("tiny", folder).read_text()
+
+
+def test_what_more_rows_do_is_said_with_its_noise():
+    def curve(method, width, *ends):
+        for n_rows, errors in zip((60_000, 120_000), ends, strict=True):
+            for seed, error in errors.items():
+                yield {"method": method, "components": width, "rows": n_rows, "seed": seed}, {"error": error}
+
+    three = {0: 5.0, 1: 5.1, 2: 5.2}
+    lower, higher = ({seed: error + change for seed, error in three.items()} for change in (-1.0, 1.0))
+    pairs = [
+        *curve("RFM", 64, three, lower),
+        *curve("TS", 64, three, higher),
+        *curve("CM RFM", 64, {0: 5.0}, {0: 4.0}),
+        *curve("CM TS", 64, {0: 5.0}, {1: 4.0}),  # no seed has both ends
+        *curve("ours", 64, three, {0: 5.1, 1: 5.0, 2: 5.2}),
+    ]
+    text = "\n".join(figure_section._say_figure6("figure6", pairs))
+    assert "| RFM | 5.10 ± 0.10 | 4.10 ± 0.10 |" in text
+    assert "Errors fall with more rows: E = 64, RFM -1.00 at 120,000." in text
+    assert "Errors rise with more rows: E = 64, TS +1.00 at 120,000. All rows" in text
+    assert "Within noise, or of one seed: E = 64, CM RFM -1.00 at 120,000; E = 64, ours" in text
+    assert "CM TS -" not in text

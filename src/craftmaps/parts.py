@@ -74,7 +74,7 @@ def _to_plain(part: Any) -> Any:
         plain["shares"] = {name: _plain(value) for name, value in vars(part.shares_).items()}
     if isinstance(part, CraftMap):
         is_known = isinstance(part.up, str) or type(part.up) in _LEARNED
-        if not is_known or not (part.down == "hadamard" or isinstance(part.down, SubsampledHadamard)):
+        if not is_known or not (part.down == "hadamard" or type(part.down) is SubsampledHadamard):
             raise TypeError(
                 "A model with a CraftMap can be saved if its up is a name or a map of this library "
                 "and its down is 'hadamard' or a SubsampledHadamard."

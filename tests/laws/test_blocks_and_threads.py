@@ -163,8 +163,7 @@ def test_blas_is_given_back_by_whoever_leaves_last():
     with craftmaps.threads(2):
         if blas() != {2}:
             pytest.skip("no BLAS whose threads can be set")
-        steps = [threading.Event() for _ in range(4)]
-        entered, may_leave, has_left, may_end = steps
+        entered, may_leave, has_left, may_end = (threading.Event() for _ in range(4))
 
         def first():
             with parallel.serial_blas:
