@@ -12,7 +12,8 @@ from craftmaps.memory import available_memory
 from reproduction.methods import OURS, PAPER_METHODS, make_map
 
 # Of every entry of the Gram matrix, with the copies that the choice of a penalty needs.
-SQUARE_BYTES, TRIANGLE_BYTES = 28, 6
+SQUARE_BYTES, TRIANGLE_BYTES = 28, 4
+_FOLD_BYTES = 40_000  # of every feature: those of the rows of a fold
 _WIDTH, _ROWS = 512, 512
 
 
@@ -27,7 +28,7 @@ class Rates(NamedTuple):
     """Speed of this machine, now: it may be shared."""
 
     products: float  # of Gram matrices in single precision, flop/s
-    factors: float  # of Cholesky decompositions in double precision, flop/s
+    factors: float  # of Cholesky decompositions in single precision, flop/s; in double it is half
     map_seconds: dict[str, float]  # a row and a component of the wider side of each map
 
     @classmethod
@@ -36,8 +37,8 @@ class Rates(NamedTuple):
         rng = np.random.default_rng(0)
         Z = rng.random((1024, 2048), dtype=np.float32)
         products = Z.shape[0] * Z.shape[1] ** 2 / _shortest(lambda: blas.ssyrk(1.0, Z.T, lower=1))
-        system = np.eye(2048) * 2048 + 1
-        factors = 2048**3 / 3 / _shortest(lambda: lapack.dpotrf(system, lower=1))
+        system = np.eye(2048, dtype=np.float32) * 2048 + 1
+        factors = 2048**3 / 3 / _shortest(lambda: lapack.spotrf(system, lower=1))
         X = rng.random((_ROWS, 784), dtype=np.float32)
         X /= np.linalg.norm(X, axis=1, keepdims=True)
         seconds = {}
@@ -60,13 +61,14 @@ class Rates(NamedTuple):
 
     def learning_in_rows(self, n_rows: int, components: int, n_solutions: int) -> float:
         """Return the seconds of the same in the space of rows, in double precision."""
-        return 2 * n_rows**2 * components / self.products * 2 + n_solutions * n_rows**3 / 3 / self.factors
+        products = 2 * n_rows**2 * components / self.products
+        return 2 * (products + n_solutions * n_rows**3 / 3 / self.factors)
 
 
 def learning_bytes(components: int) -> float:
     """Return the memory of learning: a square where that fits, else a packed triangle, as in the learner."""
     square, triangle = (entry * float(components) ** 2 for entry in (SQUARE_BYTES, TRIANGLE_BYTES))
-    return 2**30 + (square if square < (available_memory() or np.inf) else triangle)
+    return 2**30 + _FOLD_BYTES * components + (square if square < (available_memory() or np.inf) else triangle)
 
 
 def _shortest(task: Callable[[], Any]) -> float:

@@ -15,7 +15,7 @@ from typing import Any
 from craftmaps import checkpoint, datasets
 from craftmaps.randomness import child_seed
 from reproduction.cells import HERE, Cell
-from reproduction.classification import chosen_alpha, classifier
+from reproduction.classification import OUR_SOLUTIONS, alphas_of, chosen_alpha, classifier, selection_at
 from reproduction.costs import Cost, Rates, learning_bytes
 from reproduction.infinite_digits import SIDE, InfiniteDigits
 from reproduction.methods import OURS
@@ -36,8 +36,7 @@ _KEYS = ("source", "degree", "coef0", "code_size", "cv", "log10_alphas")
 def cells(settings: dict[str, Any]) -> Iterator[Cell]:
     """Yield all cells: widths, methods, seeds, and along each pass the numbers of rows."""
     for components in settings["components"]:
-        large = settings["large"] if components >= settings["large"]["components"] else {}
-        own = settings | {key: value for key, value in large.items() if key != "components"}
+        own = settings | selection_at(components, settings)
         for method in settings["methods"]:
             keys = ("source",) if method == OURS else _KEYS
             common = {key: own[key] for key in keys} | {"method": method, "components": components}
@@ -53,9 +52,8 @@ def cost(cell: Cell, rates: Rates) -> Cost:
     """Estimate a cell: the numbers of rows double, so half of them are new."""
     n_rows = cell["rows"] if cell["rows"] <= N_DIGITS else cell["rows"] // 2
     method, components = cell["method"], cell["components"]
-    low, high = cell.get("log10_alphas", (-8, 1))
     mapping = rates.mapping(method, n_rows + 10_000, components, 8 * components, cell.get("degree", 7))
-    n_solutions = cell.get("cv", 5) * (high - low + 1) + 1
+    n_solutions = OUR_SOLUTIONS if method == OURS else cell["cv"] * len(alphas_of(cell)) + 1
     return Cost(mapping + rates.learning(n_rows, components, n_solutions), learning_bytes(components))
 
 

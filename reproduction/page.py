@@ -108,8 +108,11 @@ def _glance(finished: dict[str, list[Pair]], n_wanted: dict[str, int]) -> str:
 def _settings(level: str) -> str:
     """State what is the paper's and what is ours."""
     settings = settings_of("table1", level)
-    large = settings["large"]
     degrees = ", ".join(str(settings[part]["degree"]) for part in table_section.TITLES)
+    large = "; ".join(
+        f"from {step['components']:,} dimensions on {step['cv']} folds and {_powers(step)}"
+        for step in settings["large"]
+    )
     square, triangle = (
         ", ".join(f"{entry * w**2 / 2**30:.0f} GB at {width_text(w)}" for w in (2**14, 2**15, 2**16))
         for entry in (SQUARE_BYTES, TRIANGLE_BYTES)
@@ -125,7 +128,7 @@ def _settings(level: str) -> str:
 - The Hadamard up-projection draws each factor of a feature from blocks of its own: two factors that share a block, as
   the paper allows, bias the estimate.
 - Cross-validation takes {settings["cv"]} folds of up to 10,000 training rows and penalties of {_powers(settings)} times
-  trace(G) / E; from {large["components"]:,} dimensions on {large["cv"]} folds and {_powers(large)}.
+  trace(G) / E; {large}.
 - Where there are fewer training rows than features (USPS, COIL100), the same ridge regression is solved in the space of
   rows, with folds of all training rows; for *ours* too, whose choices and map are the library's as everywhere. The
   library itself would come to the same, up to the choice of the penalty on other folds, by way of an E x E matrix.

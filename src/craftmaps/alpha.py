@@ -69,9 +69,10 @@ def choose_alpha(
     rest = None
     for i, (X, y, weight) in enumerate(folds):
         Z = features(X)
-        rest = statistic.without(Z, targets(y), weight, into=rest)
+        rest = statistic.branch(room=rest)
+        rest.add(Z, targets(y), weight, sign=-1.0)
         unit = rest.scale(fit_intercept) or 1.0
-        path = RidgePath(rest, fit_intercept, owned=True)
+        path = RidgePath(rest, fit_intercept)
 
         def outputs(alpha: float, path=path, unit=unit, Z=Z) -> NDArray:
             solution = path.solve(alpha * unit, quick=True)

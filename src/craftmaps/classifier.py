@@ -1,6 +1,5 @@
 """The classifier that learns from any number of rows in one pass."""
 
-import os
 from numbers import Integral
 from typing import Any, Self
 
@@ -140,25 +139,6 @@ class CraftClassifier(ClassifierMixin, OnePassLearner):
         self._learn_targets(named)
         return self
 
-    def save(self, path: str | os.PathLike, dtype: Any = np.float32, notes: Any = None) -> None:
-        """Write the model to a file, its weights as float64, float32 or float16; see `load_model`.
-
-        `notes`, anything that JSON takes, comes back as the attribute `notes_`.
-        """
-        code = self.code if isinstance(self.code, str) else np.asarray(self.code, dtype=np.float64).tolist()
-        self._save(
-            path,
-            dtype,
-            notes,
-            {
-                "classes": self._targets_to_plain(),
-                "code": code,
-                "code_size": self.code_size,
-                "decoding": self.decoding,
-                "temperature": self._temperature if self._is_solved else None,
-            },
-        )
-
     def decision_function(self, X: Rows) -> NDArray[np.floating]:
         """Return scores of the classes, or for two classes by how much the second is ahead."""
         scores = self._scores(self._outputs(X))
@@ -263,6 +243,24 @@ class CraftClassifier(ClassifierMixin, OnePassLearner):
         if self._alpha_choice is not None:
             scores, labels = self._scores(self._alpha_choice.outputs), self._alpha_choice.labels
             self._temperature = _calibrate(scores, np.searchsorted(self.classes_, labels), self._alpha_choice.weights)
+
+    def _solution_to_plain(self) -> dict[str, Any]:
+        code = self.code if isinstance(self.code, str) else np.asarray(self.code, dtype=np.float64).tolist()
+        return {
+            "classes": self._targets_to_plain(),
+            "code": code,
+            "code_size": self.code_size,
+            "decoding": self.decoding,
+            "temperature": self._temperature,
+        }
+
+    def _solution_from_plain(self, plain: dict[str, Any]) -> None:
+        self._targets_from_plain(plain["classes"])
+        code = plain["code"] if isinstance(plain["code"], str) else np.array(plain["code"])
+        self.set_params(code=code, code_size=plain["code_size"], decoding=plain["decoding"])
+        self._set_solution(self._target_coef, self._target_intercept)
+        if plain["temperature"] is not None:  # old files lack it where `save` had to solve first
+            self._temperature = float(plain["temperature"])
 
 
 def _calibrate(scores: NDArray, labels: NDArray[np.int64], weight: NDArray[np.float64]) -> float:

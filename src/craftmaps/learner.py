@@ -2,9 +2,7 @@
 
 import os
 
-import numpy as np
-
-from craftmaps import model_file
+from craftmaps import model_file, saved
 from craftmaps.classifier import CraftClassifier
 from craftmaps.regressor import CraftRegressor
 
@@ -30,18 +28,7 @@ def load_model(path: str | os.PathLike) -> "CraftClassifier | CraftRegressor":
     try:
         model_class = {"CraftClassifier": CraftClassifier, "CraftRegressor": CraftRegressor}[header["model"]]
         model = model_class()
-        model._restore(header)
-        if isinstance(model, CraftClassifier):
-            model._targets_from_plain(header["classes"])
-            code = header["code"] if isinstance(header["code"], str) else np.array(header["code"])
-            model.set_params(code=code, code_size=header["code_size"], decoding=header["decoding"])
-            temperature = header["temperature"]
-        else:
-            model._is_flat, temperature = bool(header["is_flat"]), None
-        model._alpha_choice = None
-        model._set_solution(model._target_coef, model._target_intercept)
-        if temperature is not None:
-            model._temperature = float(temperature)
+        saved.from_plain(model, header)
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
         raise model_file.ModelFileError(f"{path} has a damaged header: {error}.") from None
     return model

@@ -9,12 +9,15 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from craftmaps.gram import PackedGram, SquareGram, gram_from_plain
+from craftmaps.gram import SquareGram, gram_from_plain
+from craftmaps.packed_gram import ChangedGram, PackedGram
 from craftmaps.parallel import blas_threads, cut, for_each
 
 _SHIFTS = (0.0, 0.01, 0.1, 1.0, 10.0, 1000.0)  # in units of the rounding errors of the Gram matrix
 _MOST_REFINEMENTS, _REFINED = 6, 1e-9
 _SUM_ROWS, _SUM_COLUMNS = 256, 1024
+
+_Gram = SquareGram | PackedGram | ChangedGram
 
 
 class Solution(NamedTuple):
@@ -55,7 +58,7 @@ class NormalEquations:
         self.n_rows = 0
         self.weight = 0.0
         self.rounding = float(np.finfo(np.float32).eps) if packed else 0.0  # that of the least precise products
-        self._gram: SquareGram | PackedGram = PackedGram(n_features) if packed else SquareGram(n_features)
+        self._gram: _Gram = PackedGram(n_features) if packed else SquareGram(n_features)
         self.cross = np.zeros((n_features, n_targets))
         self.feature_sums = np.zeros(n_features)
         self.target_sums = np.zeros(n_targets)
@@ -80,7 +83,7 @@ class NormalEquations:
     @property
     def packed(self) -> bool:
         """Whether one triangle is kept in float32."""
-        return isinstance(self._gram, PackedGram)
+        return not isinstance(self._gram, SquareGram)
 
     def add(self, Z: NDArray, Y: NDArray, sample_weight: ArrayLike | None = None, sign: float = 1.0) -> None:
         """Add rows in place; with sign=-1 take them away again."""
@@ -107,7 +110,7 @@ class NormalEquations:
         products = _products(Z, np.column_stack([w[:, None] * (Y64 - centre), w]).astype(Z.dtype))
         self.feature_sums += sign * products[:, -1]
         self.cross += sign * (products[:, :-1] + np.outer(products[:, -1], centre))
-        self._gram.add(Z if sample_weight is None else Z * np.sqrt(w)[:, None].astype(Z.dtype), sign)
+        self._gram.add(Z if (w == 1).all() else Z * np.sqrt(w)[:, None].astype(Z.dtype), sign)
 
     def __add__(self, other: "NormalEquations") -> "NormalEquations":
         if not isinstance(other, NormalEquations):
@@ -126,26 +129,30 @@ class NormalEquations:
         total.rounding = max(self.rounding, other.rounding)
         return total
 
-    def copy(self, into: "NormalEquations | None" = None) -> "NormalEquations":
-        """Return a copy, perhaps in the memory of another statistic of the same size."""
-        gram = self._gram.copy(None if into is None else into._gram)  # type: ignore[arg-type]
-        other = NormalEquations.__new__(NormalEquations) if into is None else into
+    def copy(self) -> "NormalEquations":
+        """Return a copy."""
+        return self._with_gram(self._gram.copy())
+
+    def without(self, Z: NDArray, Y: NDArray, sample_weight: ArrayLike | None = None) -> "NormalEquations":
+        """Return the statistic without some of its rows."""
+        rest = self.copy()
+        rest.add(Z, Y, sample_weight, sign=-1.0)
+        return rest
+
+    def branch(self, room: "NormalEquations | None" = None) -> "NormalEquations":
+        """Return a statistic to be changed and solved, while this one stays as it is.
+
+        It takes the memory of another one, where that is given, and next to none where this one is packed.
+        """
+        return self._with_gram(self._gram.branch(None if room is None else room._gram))  # type: ignore[arg-type]
+
+    def _with_gram(self, gram: _Gram) -> "NormalEquations":
+        """Return a copy with another Gram matrix."""
+        other = NormalEquations.__new__(NormalEquations)
         for name, value in vars(self).items():
             setattr(other, name, value.copy() if isinstance(value, np.ndarray) else value)
         other._gram = gram
         return other
-
-    def without(
-        self,
-        Z: NDArray,
-        Y: NDArray,
-        sample_weight: ArrayLike | None = None,
-        into: "NormalEquations | None" = None,
-    ) -> "NormalEquations":
-        """Return the statistic without some of its rows, perhaps in the memory of another one."""
-        rest = self.copy(into)
-        rest.add(Z, Y, sample_weight, sign=-1.0)
-        return rest
 
     def with_targets(self, positions: NDArray[np.int64], n_targets: int) -> "NormalEquations":
         """Return the statistic with its targets at other positions among n_targets, the others zero."""
@@ -179,7 +186,7 @@ class NormalEquations:
         penalty : ndarray of shape (n_features, n_features), optional
             Used instead of the identity.
         """
-        return RidgePath(self, fit_intercept, targets, penalty).solve(alpha)
+        return RidgePath(self.branch(), fit_intercept, targets, penalty).solve(alpha)
 
     def scale(self, fit_intercept: bool = True) -> float:
         """Return trace(G) / E of the centred Gram matrix, the natural unit of alpha."""
@@ -211,7 +218,7 @@ class RidgePath:
     that does not converge, the factor is float64. A quick solution, good to a thousandth, is refined
     once, and not at all for alphas larger than one for which that was enough.
 
-    With `owned` nobody needs the statistic any more, and its memory is used.
+    Centring changes the Gram matrix of the statistic: hand over a branch of one that is still needed.
     """
 
     def __init__(
@@ -220,11 +227,10 @@ class RidgePath:
         fit_intercept: bool = True,
         targets: NDArray[np.float64] | None = None,
         penalty: NDArray[np.float64] | None = None,
-        owned: bool = False,
     ):
         self._right, self._mean, self._target_mean = statistic.cross, 0 * statistic.feature_sums, 0.0
         self._penalty = penalty
-        self._gram = statistic._gram if owned else statistic._gram.copy()
+        self._gram = statistic._gram
         self._rounding = statistic.rounding * (float(self._gram.diagonal().sum()) or 1.0)
         if fit_intercept and statistic.weight > 0:
             self._mean = statistic.feature_sums / statistic.weight
@@ -245,7 +251,7 @@ class RidgePath:
             raise ValueError(f"alpha must be a finite number of at least 0, got {alpha}.")
         gram, diagonal = self._gram, alpha
         if self._penalty is not None:
-            gram, diagonal = self._gram.copy(), 0.0
+            gram, diagonal = self._gram.branch(), 0.0
             gram.add_matrix(alpha, self._penalty)
         # Rounding can leave a matrix that is not positive definite. What the data does not
         # determine is then settled by a shift of the size of the rounding errors.
@@ -256,7 +262,7 @@ class RidgePath:
                 return Solution(coefficients.T, self._target_mean - self._mean @ coefficients)
         raise ValueError("The features are not finite, or too ill-conditioned to be solved for.")
 
-    def _solved(self, gram: SquareGram | PackedGram, diagonal: float, quick: bool) -> NDArray[np.float64] | None:
+    def _solved(self, gram: _Gram, diagonal: float, quick: bool) -> NDArray[np.float64] | None:
         """Return coefficients, or None if the matrix is not positive definite."""
         if self._packed or self._is_single:
             solver = gram.factored(diagonal, np.float32)

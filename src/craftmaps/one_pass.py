@@ -13,7 +13,7 @@ from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from craftmaps import checkpoint as checkpoints
-from craftmaps import model_file
+from craftmaps import model_file, saved
 from craftmaps.alpha import AlphaChoice, Fold, choose_alpha, folds_of
 from craftmaps.checked import drop_weightless
 from craftmaps.choices import is_auto
@@ -23,7 +23,6 @@ from craftmaps.lift import Lift
 from craftmaps.memory import available_memory
 from craftmaps.normal_equations import NormalEquations
 from craftmaps.parallel import multiply
-from craftmaps.parts import lift_from_plain, lift_to_plain
 from craftmaps.progress import Progress, shown, tell
 from craftmaps.randomness import child_seed, seed_of
 from craftmaps.settling import SettledLearner
@@ -180,40 +179,15 @@ class OnePassLearner(SettledLearner):
         self._is_solved = True
         return self
 
-    def _save(self, path: Any, dtype: Any, notes: Any, header: dict[str, Any]) -> None:
-        """Write the model with notes and with what a subclass adds to the header."""
+    def save(self, path: str | os.PathLike, dtype: Any = np.float32, notes: Any = None) -> None:
+        """Write the model to a file, its weights as float64, float32 or float16; see `load_model`.
+
+        `notes`, anything that JSON takes, comes back as the attribute `notes_`.
+        """
         check_is_fitted(self, "n_rows_seen_")
-        if np.dtype(dtype) not in (np.float64, np.float32, np.float16):
-            raise ValueError(f"dtype must be float64, float32 or float16, got {dtype!r}.")
         if not self._is_solved:
             self.finish()
-        weights = self._target_coef.astype(dtype)
-        if not np.isfinite(weights).all():
-            raise ValueError(f"The weights do not fit {np.dtype(dtype).name}: save them with more precision.")
-        common = {
-            "model": type(self).__name__,
-            "seed": self.seed_,
-            "n_features": int(self.n_features_in_),
-            "n_rows": int(self.n_rows_seen_),
-            "alpha": float(self.alpha_),
-            "lift": lift_to_plain(self._lift),  # type: ignore[arg-type]
-            "weights": weights,
-            "intercept": self._target_intercept,
-            "notes": getattr(self, "notes_", None) if notes is None else notes,
-        }
-        model_file.write(path, common | header)
-
-    def _restore(self, header: dict[str, Any]) -> None:
-        """Take over a model from what a file says."""
-        self._target_coef = np.asarray(header["weights"], dtype=np.float64)
-        self._target_intercept = np.asarray(header["intercept"], dtype=np.float64)
-        self.n_components = self._target_coef.shape[1]
-        self.seed_, self.n_rows_seen_ = int(header["seed"]), int(header["n_rows"])
-        self.n_features_in_, self.alpha_ = int(header["n_features"]), float(header["alpha"])
-        self._take_lift(lift_from_plain(header["lift"]))
-        self._is_solved = True
-        self._statistic, self._waiting = None, []
-        self.notes_ = header.get("notes")
+        model_file.write(path, saved.to_plain(self, dtype, notes))
 
     # What classifiers and regressors differ in.
 
@@ -240,6 +214,14 @@ class OnePassLearner(SettledLearner):
     @abstractmethod
     def _targets_from_plain(self, plain: Any) -> None:
         """Take over the labels of a checkpoint."""
+
+    @abstractmethod
+    def _solution_to_plain(self) -> dict[str, Any]:
+        """Describe what a model file says of this kind of learner alone."""
+
+    @abstractmethod
+    def _solution_from_plain(self, plain: dict[str, Any]) -> None:
+        """Take it over."""
 
     @abstractmethod
     def _labels_to_plain(self, y: NDArray) -> NDArray:

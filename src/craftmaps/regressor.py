@@ -1,6 +1,5 @@
 """The regressor that learns from any number of rows in one pass."""
 
-import os
 from typing import Any, Self
 
 import numpy as np
@@ -115,13 +114,6 @@ class CraftRegressor(RegressorMixin, MultiOutputMixin, OnePassLearner):
         outputs = self._outputs(X)
         return outputs[:, 0] if self._is_flat else outputs
 
-    def save(self, path: str | os.PathLike, dtype: Any = np.float32, notes: Any = None) -> None:
-        """Write the model to a file, its weights as float64, float32 or float16; see `load_model`.
-
-        `notes`, anything that JSON takes, comes back as the attribute `notes_`.
-        """
-        self._save(path, dtype, notes, {"is_flat": self._is_flat})
-
     def _checked_targets(self, y: Any) -> NDArray:
         y = np.asarray(y, dtype=np.float64)
         if not np.isfinite(y).all():
@@ -173,3 +165,10 @@ class CraftRegressor(RegressorMixin, MultiOutputMixin, OnePassLearner):
         self._target_coef, self._target_intercept = coef, intercept
         self.coef_ = coef[0] if self._is_flat else coef
         self.intercept_ = intercept[0] if self._is_flat else intercept
+
+    def _solution_to_plain(self) -> dict[str, Any]:
+        return {"is_flat": self._is_flat}
+
+    def _solution_from_plain(self, plain: dict[str, Any]) -> None:
+        self._is_flat = bool(plain["is_flat"])
+        self._set_solution(self._target_coef, self._target_intercept)

@@ -90,6 +90,16 @@ def test_regressor(tmp_path, n_targets):
     np.testing.assert_array_equal(load_model(tmp_path / "model.craft").predict(X_NEW), model.predict(X_NEW))
 
 
+def test_saving_solves_first_where_that_is_still_to_be_done(tmp_path):
+    """Probabilities are calibrated when alpha is chosen, and are in the file too."""
+    model = CraftClassifier(**COMMON | MODELS["craft"]).fit(X[:200], Y[:200]).partial_fit(X[200:], Y[200:])
+    model.save(tmp_path / "model.craft", dtype=np.float64)
+    again = load_model(tmp_path / "model.craft")
+    np.testing.assert_array_equal(again.predict_proba(X_NEW), model.predict_proba(X_NEW))
+    whole = CraftClassifier(**COMMON | MODELS["craft"]).fit(X, Y)
+    np.testing.assert_allclose(again.predict_proba(X_NEW), whole.predict_proba(X_NEW), rtol=0, atol=1e-6)
+
+
 def test_a_loaded_model_does_not_go_on_learning(tmp_path):
     CraftClassifier(Polynomial(2), metric=None, **COMMON).fit(X, Y).save(tmp_path / "model.craft")
     with pytest.raises(ValueError, match="loaded from a file cannot go on learning"):
@@ -101,6 +111,17 @@ def test_foreign_transformers_are_not_saved(tmp_path):
     with pytest.raises(TypeError, match="MinMaxScaler cannot be saved"):
         model.save(tmp_path / "model.craft")
     assert not list(tmp_path.iterdir())
+
+
+def test_a_projection_of_somebody_else_is_not_saved_as_ours(tmp_path):
+    class Doubled(SubsampledHadamard):
+        def transform(self, X):
+            return 2 * super().transform(X)
+
+    feature_map = CraftMap(Polynomial(2), 64, down=Doubled())
+    model = CraftClassifier(Polynomial(2), feature_map=feature_map, metric=None, **COMMON).fit(X, Y)
+    with pytest.raises(TypeError, match="its down is 'hadamard' or a SubsampledHadamard"):
+        model.save(tmp_path / "model.craft")
 
 
 @pytest.fixture

@@ -1,12 +1,15 @@
 """One triangle in float32 panels gives what the float64 square gives, up to the rounding of float32."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
 
-import craftmaps.gram
 import craftmaps.one_pass
+import craftmaps.packed_gram
 from craftmaps import NormalEquations
+from craftmaps.alpha import choose_alpha
 from tests.learner.examples import blocks_of, classifier, labelled_rows
 
 EPS = float(np.finfo(np.float32).eps)
@@ -15,8 +18,8 @@ EPS = float(np.finfo(np.float32).eps)
 @pytest.fixture(params=[(64, 24), (37, 37), (1024, 128)], ids=["panels", "odd panels", "one panel"])
 def data(request, monkeypatch):
     """Features and targets, with panels and chunks of several sizes."""
-    monkeypatch.setattr(craftmaps.gram, "_PANEL", request.param[0])
-    monkeypatch.setattr(craftmaps.gram, "_CHUNK", request.param[1])
+    monkeypatch.setattr(craftmaps.packed_gram, "_PANEL", request.param[0])
+    monkeypatch.setattr(craftmaps.packed_gram, "_CHUNK", request.param[1])
     rng = np.random.default_rng(0)
     Z = rng.normal(size=(500, 150)).astype(np.float32) + np.float32(0.5)
     return Z, rng.normal(size=(500, 3)), rng.random(500) + 0.5
@@ -83,6 +86,65 @@ def test_penalty(data):
     np.testing.assert_allclose(
         packed.solve(0.3, penalty=penalty).coef, expected, rtol=0, atol=1e-4 * np.abs(expected).max()
     )
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_branch_is_a_copy_that_is_changed(data, weighted):
+    """Changes kept beside the triangle count wherever the matrix is used, and leave the whole as it was."""
+    Z, Y, w = data
+    penalty = np.diag(np.arange(150.0)) + 0.5
+    rows = (Z[:200], Y[:200], w[:200] if weighted else None)
+    whole = NormalEquations.of(Z, Y, w if weighted else None, packed=True)
+    before = whole.gram
+    copied, branch = whole.copy(), whole.branch()
+    for changed in (copied, branch):
+        changed.add(*rows, sign=-1.0)
+        changed._gram.add_outer(-0.01, changed.feature_sums)
+        changed._gram.add_matrix(2.0, penalty)
+    further = branch.branch()
+    further.add(*rows)
+    size = np.abs(before).max()
+    X = np.random.default_rng(1).normal(size=(150, 2))
+    np.testing.assert_array_equal(lower(branch), lower(copied))
+    np.testing.assert_array_equal(lower(NormalEquations.from_plain(branch.to_plain())), lower(copied))
+    np.testing.assert_array_equal(lower(whole + branch), lower(whole + copied))
+    np.testing.assert_allclose(branch._gram.diagonal(), copied._gram.diagonal(), rtol=0, atol=4 * EPS * size)
+    np.testing.assert_allclose(branch._gram.times(X), copied._gram.times(X), rtol=0, atol=99 * EPS * size)
+    np.testing.assert_array_equal(whole.gram, before)
+    assert branch.packed
+    assert (branch.n_rows, further.n_rows) == (300, 500)
+
+
+def test_choosing_alpha_and_solving_take_one_triangle_beside_the_statistic(monkeypatch):
+    monkeypatch.setattr(craftmaps.packed_gram, "_PANEL", 64)
+    width, n_rows = 2048, 100
+    rng = np.random.default_rng(0)
+    Z, Y = rng.normal(size=(n_rows, width)).astype(np.float32), rng.normal(size=(n_rows, 1))
+    statistic = NormalEquations.of(Z, Y, packed=True)
+    folds = [(Z[i::5], Y[i::5], np.ones(n_rows // 5)) for i in range(5)]
+    triangle = 2 * width * (width + 64)
+
+    def peak(task):
+        tracemalloc.start()
+        task()
+        n_bytes = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return n_bytes / triangle
+
+    def choice():
+        choose_alpha(
+            statistic,
+            folds,
+            features=lambda Z: Z,
+            targets=lambda Y: Y,
+            error=lambda outputs, Y: ((outputs - Y) ** 2).sum(axis=1),
+            alphas=[0.1, 1.0],
+            fit_intercept=True,
+        )
+
+    assert 1 < peak(choice) < 1.5
+    assert 1 < peak(lambda: statistic.solve(1.0)) < 1.5
+    assert peak(lambda: statistic.copy().solve(1.0)) > 2  # the measure sees a triangle more
 
 
 def test_packed_and_square_are_not_added():

@@ -9,12 +9,14 @@ from typing import NamedTuple
 # Measured: interpreter, libraries and compiled loops, and the features of a block with their copies.
 _FIXED = 500_000_000
 # Of the E x E Gram matrix while alpha is chosen: the statistic, that of a fold, their float32 products, a factor.
-_BYTES_PER_CELL = 40
-# The same where the statistic is one triangle in float32.
-_BYTES_PER_PACKED_CELL = 14
+_BYTES_PER_CELL = 28
+# The same where the statistic is one triangle in float32: that and a factor.
+_BYTES_PER_PACKED_CELL = 4
 # Rows that metrics and choices are settled on, and those held out; each with copies.
-_FIRST_ROWS, _HOLDOUT_ROWS = 12_288, 10_000
+_FIRST_ROWS, _HOLDOUT_ROWS, _FOLDS = 12_288, 10_000, 5
 _COPIES_OF_ROWS = 3
+# Features of the rows of a fold.
+_COPIES_OF_FOLD = 6
 # Copies of a block of rows: two read ahead, one in work, one being made, and Arrow's own.
 _COPIES_OF_BLOCK = 5
 # Features of candidates while choices are made, with their copies, of at most this width.
@@ -51,9 +53,10 @@ def budget(n_bytes: int, n_components: int, row_bytes: int, is_automatic: bool) 
     """
 
     def needed(width: int, cell: int = _BYTES_PER_PACKED_CELL) -> int:
+        fold = 4 * _COPIES_OF_FOLD * _HOLDOUT_ROWS // _FOLDS * width
         rows = row_bytes * (_COPIES_OF_ROWS * (_FIRST_ROWS + _HOLDOUT_ROWS) + _COPIES_OF_BLOCK * _FEWEST_ROWS)
         trials = max(_MACHINES, 4 * _COPIES_OF_TRIAL * _FIRST_ROWS * min(width, _WIDEST_TRIAL))
-        return _FIXED + rows + is_automatic * trials + cell * width**2
+        return _FIXED + rows + is_automatic * trials + fold + cell * width**2
 
     left = n_bytes - needed(n_components, _BYTES_PER_CELL)
     is_packed = left < 0
