@@ -122,8 +122,8 @@ def test_memory_bounds_rows_and_components():
     assert not budget(8 * 10**9, 2048, 4 * 784, True).is_packed
     assert 256 <= budget(7 * 10**9, 2048, 80_000, False).batch_rows < 8192
     for is_automatic in (True, False):
-        with pytest.raises(ValueError, match=r"--components 16384 needs about .* at most \d+ fit") as refusal:
-            budget(3 * 10**9, 16384, 4 * 784, is_automatic)
+        with pytest.raises(ValueError, match=r"--components 32768 needs about .* at most \d+ fit") as refusal:
+            budget(3 * 10**9, 32768, 4 * 784, is_automatic)
         largest = int(re.search(r"at most (\d+) fit", str(refusal.value))[1])
         assert budget(3 * 10**9, largest, 4 * 784, is_automatic).is_packed
         with pytest.raises(ValueError, match=f"at most {largest} fit"):
