@@ -60,7 +60,7 @@ def alphas_of(cell: Cell) -> list[float]:
 def map_of(cell: Cell, n_features: int) -> Any:
     """Return the map of a cell of the paper's methods."""
     sizes = cell["components"], cell["up_components"]
-    exact = uses_exact_low_degrees(cell["method"], *sizes, n_features)
+    exact = cell.get("exact_low_degrees", uses_exact_low_degrees(cell["method"], *sizes, n_features))
     return make_map(cell["method"], kernel_of(cell), *sizes, exact, cell["seed"])
 
 
