@@ -25,8 +25,8 @@ bench: $(READY)
 	$(BIN)/python benchmarks/table.py
 
 reproduce: $(READY)
-	$(BIN)/python -m reproduction --level hour --minutes 60
-	$(BIN)/python -m reproduction.page
+	$(BIN)/python -m reproduction --level hour --minutes 60 --results reproduction/own/results
+	$(BIN)/python -m reproduction.page --level hour --results reproduction/own/results
 
 reproduce-all: $(READY)
 	$(BIN)/python -m reproduction

@@ -34,13 +34,9 @@ class Results:
         self.folder = folder
         self.path = folder / f"{name}.jsonl"
         self._lines: dict[str, dict[str, Any]] = {}
-        self._seconds: dict[str, float] = {}  # by the cell without its seed
+        self._seconds: dict[str, float] = {}  # of the last run, by the cell without its seed
         self._environment: str | None = None
-        for line in self.path.read_text().splitlines() if self.path.exists() else []:
-            try:
-                record = json.loads(line)
-            except json.JSONDecodeError:
-                continue  # a run was killed while it wrote this line: the cell is measured again
+        for record in _records(self.path):
             self._take(record)
 
     def __contains__(self, cell: Cell) -> bool:
@@ -54,8 +50,12 @@ class Results:
         record = self._lines.get(_key(cell))
         return None if record is None else record["values"]
 
+    def environment(self, cell: Cell) -> str:
+        """Return the name of the environment in which a cell was measured."""
+        return self._lines[_key(cell)]["environment"]
+
     def seconds_like(self, cell: Cell) -> float | None:
-        """Return the longest time that this cell took with another seed, if it was run."""
+        """Return the time that this cell took with another seed, the last that was run."""
         return self._seconds.get(_key(cell | {"seed": None}))
 
     def add(self, cell: Cell, values: dict[str, Any], seconds: float) -> None:
@@ -81,15 +81,41 @@ class Results:
         self._take(record)
 
     def _take(self, record: dict[str, Any]) -> None:
-        """Hold a record, and the longest time of its cell over all seeds."""
+        """Hold a record."""
         self._lines[_key(record["cell"])] = record
-        like = _key(record["cell"] | {"seed": None})
-        self._seconds[like] = max(record["seconds"], self._seconds.get(like, 0.0))
+        self._seconds[_key(record["cell"] | {"seed": None})] = record["seconds"]
 
 
-def environments(folder: Path) -> list[dict[str, Any]]:
-    """Return all environments that results in a folder come from."""
-    return [json.loads(path.read_text()) for path in sorted((folder / "environments").glob("*.json"))]
+def environment_of(folder: Path, name: str) -> dict[str, Any]:
+    """Return the environment of a result by the name that its line has."""
+    return json.loads((folder / "environments" / f"{name}.json").read_text())
+
+
+def repetitions(folder: Path, name: str) -> tuple[int, int]:
+    """Count the cells of an experiment that were measured again at the same commit: the same numbers, and others."""
+    measured: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    commits: dict[str, str] = {}
+    for record in _records(folder / f"{name}.jsonl"):
+        where = record["environment"]
+        commit = commits.setdefault(where, commits.get(where) or environment_of(folder, where)["commit"])
+        if not commit.endswith("dirty"):
+            measured.setdefault((_key(record["cell"]), commit), []).append(untimed(record["values"]))
+    outcomes = [all(values == group[0] for values in group) for group in measured.values() if len(group) > 1]
+    return outcomes.count(True), outcomes.count(False)
+
+
+def untimed(values: dict[str, Any]) -> dict[str, Any]:
+    """Return what does not depend on how busy the machine was."""
+    return {name: value for name, value in values.items() if not name.endswith("seconds")}
+
+
+def _records(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the lines of a file of results."""
+    for line in path.read_text().splitlines() if path.exists() else []:
+        try:
+            yield json.loads(line)
+        except json.JSONDecodeError:
+            continue  # a run was killed while it wrote this line: the cell is measured again
 
 
 def _key(cell: Cell) -> str:

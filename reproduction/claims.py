@@ -9,7 +9,7 @@ from scipy import stats
 from reproduction.cells import Cell
 from reproduction.methods import RIVALS
 
-OUTCOMES = ("better", "better, within noise", "not better, within noise", "worse")
+OUTCOMES: tuple[str, ...] = ("better", "better, within noise", "not better, within noise", "worse")
 Pair = tuple[Cell, dict[str, Any]]
 
 
@@ -76,11 +76,9 @@ def verdicts(pairs: list[Pair], value: str, *keys: str) -> Iterator[Verdict]:
             )
 
 
-def reason(verdict: Verdict) -> str:
-    """Say what the results tell of why a compact map did not win in a classifier."""
+def kernel_estimates(verdict: Verdict) -> str:
+    """Say how the kernel estimates of both maps compare."""
     if verdict.kernel_errors is None:
         return "the kernel errors were not measured"
     compact, direct = verdict.kernel_errors
-    if compact >= direct:
-        return f"its kernel estimate is no better either ({compact:.2f} against {direct:.2f})"
-    return f"its kernel estimate is better ({compact:.2f} against {direct:.2f}), but the classifier gains nothing by it"
+    return f"its kernel error is {'larger' if compact >= direct else 'smaller'}, {compact:.2f} against {direct:.2f}"

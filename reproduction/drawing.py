@@ -1,5 +1,6 @@
 """Figures, made from the results alone."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.image import imsave
-from matplotlib.ticker import LogFormatter
+from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 from numpy.typing import NDArray
 
 from craftmaps import datasets
@@ -16,6 +17,7 @@ from reproduction import figure2, illustrations
 from reproduction.claims import Pair, by_seed
 from reproduction.infinite_digits import SIDE, InfiniteDigits
 from reproduction.methods import OURS, PAPER_METHODS
+from reproduction.text import width_text
 
 matplotlib.use("Agg")
 # Colours of Okabe and Ito, which colour-blind people can tell apart; compact maps are dashed, as in the paper.
@@ -43,7 +45,7 @@ def draw_figure2(pairs: list[Pair], path: Path) -> None:
     for method, values in first.items():
         heights = [np.nan if value is None else value for value in values["log_scree"]]
         axes[0].plot(np.arange(1, len(heights) + 1), heights, label=method, **STYLES[method])
-    _label(axes[0], "(a) log-scree", "eigenvalue", "log10")
+    _label(axes[0], "(a) log-scree", "rank of the eigenvalue", "log10 of the eigenvalue")
     for axis, letter, method in zip(axes[1:], "bc", ("RFM", "CM RFM"), strict=True):
         if method in first:
             counts = first[method]["counts"]
@@ -77,30 +79,32 @@ def draw_figure5(pairs: list[Pair], path: Path) -> None:
 def draw_figure6(pairs: list[Pair], path: Path) -> None:
     """Draw a panel for each width."""
     widths = sorted({cell["components"] for cell, _ in pairs})
-    figure, axes = _axes(1, max(len(widths), 1))
+    figure, axes = _axes(1, max(len(widths), 1), share_x=True)
     for axis, width in zip(axes, widths, strict=False):
         own = [pair for pair in pairs if pair[0]["components"] == width]
         _curves(axis, own, "rows", "error")
         axis.set_xscale("log")
-        _label(axis, f"E = {width:,}", "training rows", "test error, %")
-        numbers = sorted({cell["rows"] for cell, _ in own})
+        _label(axis, f"E = {width_text(width)}", "training rows", "test error, %")
+        numbers = sorted({cell["rows"] for cell, _ in pairs})
         axis.set_xticks(numbers, [f"{n / 1e6:g}M" if n >= 10**6 else f"{n // 1000}k" for n in numbers])
         axis.minorticks_off()
     _save(figure, path)
 
 
 def draw_figure7(pairs: list[Pair], path: Path) -> None:
-    """Draw a point for each width and seed."""
-    figure, (axis,) = _axes(1, 1)
+    """Draw a point for each width and seed, and a line through the means."""
+    figure, (axis,) = _axes(1, 1, size=(6.5, 4.5))
     for method in METHODS:
-        points = [(v["pass_seconds"], v["error"]) for cell, v in pairs if cell["method"] == method]
-        if points:
-            color = STYLES[method]["color"]
-            filled = "none" if method.startswith("CM") else color
-            axis.scatter(*zip(*points, strict=True), label=method, facecolors=filled, edgecolors=color)
+        own = [pair for pair in pairs if pair[0]["method"] == method]
+        style = STYLES[method] | {"markerfacecolor": "none" if method.startswith("CM") else STYLES[method]["color"]}
+        if own:
+            _timed(axis, own, lambda values: values["pass_seconds"], method, **style)
+        if method == OURS and all("choice_seconds" in values for _, values in own):
+            whole = style | {"marker": "s", "markerfacecolor": "none", "linestyle": ":"}
+            _timed(axis, own, lambda v: v["pass_seconds"] + v["choice_seconds"], f"{OURS}, with its choices", **whole)
     axis.set_xscale("log")
     axis.set_yscale("log")
-    _label(axis, "MNIST", "projection + Hessian, seconds", "test error, %")
+    _label(axis, "MNIST", "projection + Hessian, seconds (without penalty and solution)", "test error, %")
     _save(figure, path)
 
 
@@ -123,16 +127,28 @@ def _enlarged(image: NDArray[np.uint8]) -> NDArray[np.uint8]:
     return np.kron(image, np.ones((2, 2), np.uint8))
 
 
-def _axes(n_rows: int, n_columns: int) -> tuple[Figure, list[Axes]]:
+def _axes(
+    n_rows: int, n_columns: int, share_x: bool = False, size: tuple[float, float] = (4, 3.2)
+) -> tuple[Figure, list[Axes]]:
     """Return a figure with a grid of panels."""
-    figure = Figure(figsize=(4 * n_columns, 3.2 * n_rows), layout="constrained")
-    return figure, list(np.ravel(figure.subplots(n_rows, n_columns)))
+    figure = Figure(figsize=(size[0] * n_columns, size[1] * n_rows), layout="constrained")
+    return figure, list(np.ravel(figure.subplots(n_rows, n_columns, sharex=share_x)))
+
+
+def _timed(axis: Axes, pairs: list[Pair], seconds: Callable[[dict[str, Any]], float], label: str, **style: Any) -> None:
+    """Draw the errors of a method against its seconds, and a line through the means of the widths."""
+    style = {"marker": "o", "markersize": 4, **style}
+    widths = sorted({cell["components"] for cell, _ in pairs})
+    points = [[(seconds(v), v["error"]) for cell, v in pairs if cell["components"] == width] for width in widths]
+    axis.plot(*np.array([np.mean(group, axis=0) for group in points]).T, label=label, **style)
+    faint = style | {"linestyle": "none", "alpha": 0.3, "markersize": 3}
+    axis.plot(*np.array([point for group in points for point in group]).T, **faint)
 
 
 def _curves(axis: Axes, pairs: list[Pair], along: str, value: str) -> None:
-    """Draw mean and standard deviation of every method."""
+    """Draw mean and standard deviation of every method; markers are hollow where there is one seed."""
     groups = by_seed(pairs, value, "method", along)
-    for method in METHODS:
+    for i, method in enumerate(METHODS):
         places = sorted(place for name, place in groups if name == method)
         if places:
             columns = [list(groups[method, place].values()) for place in places]
@@ -140,7 +156,11 @@ def _curves(axis: Axes, pairs: list[Pair], along: str, value: str) -> None:
             above = np.array([np.std(column, ddof=1) if len(column) > 1 else 0.0 for column in columns])
             # By the same factor downwards: on a logarithmic axis a mean less its deviation may be nowhere.
             below = means - means / (1 + above / means)
-            axis.errorbar(places, means, (below, above), label=method, capsize=2, marker=".", **STYLES[method])
+            look: dict[str, Any] = {"capsize": 2, "marker": "o", "markersize": 3, **STYLES[method]}
+            if max(map(len, columns)) == 1:
+                look["markerfacecolor"] = "white"
+            aside = np.array(places) * (1 + 0.02 * (i - 1.5))  # so that whiskers stand side by side
+            axis.errorbar(aside, means, (below, above), label=method, **look)
 
 
 def _label(axis: Axes, title: str, x: str, y: str) -> None:
@@ -150,14 +170,17 @@ def _label(axis: Axes, title: str, x: str, y: str) -> None:
     axis.grid(alpha=0.25)
     for direction in (axis.xaxis, axis.yaxis):
         if direction.get_scale() == "log" and not (direction is axis.xaxis and x == "E"):
-            direction.set_major_formatter(LogFormatter())
-            direction.set_minor_formatter(LogFormatter(minor_thresholds=(1.2, 0.5)))
+            direction.set_major_locator(LogLocator(subs=(1, 2, 5)))
+            direction.set_major_formatter(StrMethodFormatter("{x:g}"))
+            direction.set_minor_formatter(NullFormatter())
 
 
 def _save(figure: Figure, path: Path) -> None:
     """Write a picture that is the same, byte for byte, for the same results."""
     shown = {label: line for axis in figure.axes for line, label in zip(*axis.get_legend_handles_labels(), strict=True)}
     if shown:
-        figure.legend(shown.values(), shown.keys(), loc="outside lower center", ncols=3, frameon=False, fontsize=8)
+        figure.legend(
+            shown.values(), shown.keys(), loc="outside lower center", ncols=len(shown), frameon=False, fontsize=8
+        )
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=110, metadata={"Software": None})

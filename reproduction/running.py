@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from craftmaps.memory import available_memory
-from reproduction.cells import HERE, Cell, Results
+from reproduction.cells import HERE, Cell, Results, untimed
 from reproduction.costs import Cost, Rates
 
 LEVELS = ("tiny", "hour", "all")
@@ -111,7 +111,8 @@ def describe(cell: Cell) -> str:
 
 def _difference(before: dict[str, Any], values: dict[str, Any]) -> str:
     """Say what is not as it was, but for times."""
-    names = [name for name in before | values if not name.endswith("seconds") and before.get(name) != values.get(name)]
+    before, values = untimed(before), untimed(values)
+    names = [name for name in before | values if before.get(name) != values.get(name)]
     return "; ".join(f"{name} {before.get(name)} before, {values.get(name)} now" for name in names) or "as before"
 
 

@@ -7,7 +7,8 @@ import sys
 
 import pytest
 
-from reproduction.cells import Results, environments
+from reproduction import cells
+from reproduction.cells import Results, environment_of, repetitions
 
 
 def test_a_finished_cell_is_found_by_another_process(tmp_path):
@@ -50,12 +51,27 @@ def test_results_name_the_environment_they_come_from(tmp_path):
     results.add({"seed": 0}, {"error": 1.0}, 0.1)
     record = json.loads(results.path.read_text())
     assert os.listdir(tmp_path / "environments") == [f"{record['environment']}.json"]
-    assert {"cpu", "cores", "versions", "commit", "date"} <= environments(tmp_path)[0].keys()
+    assert {"cpu", "cores", "versions", "commit", "date"} <= environment_of(tmp_path, record["environment"]).keys()
 
 
 def test_time_is_known_from_other_seeds(tmp_path):
     results = Results(tmp_path, "trial")
-    results.add({"method": "TS", "seed": 0}, {}, 3.0)
-    results.add({"method": "TS", "seed": 1}, {}, 5.0)
+    results.add({"method": "TS", "seed": 0}, {}, 7.0)
+    results.add({"method": "TS", "seed": 1}, {}, 5.0)  # the last counts: the machine may be less busy now
     assert results.seconds_like({"method": "TS", "seed": 2}) == 5.0
     assert results.seconds_like({"method": "RFM", "seed": 2}) is None
+
+
+def test_repetitions_are_counted_at_one_commit_and_without_times(tmp_path, monkeypatch):
+    commit = ["one"]
+    monkeypatch.setattr(cells, "environment", lambda: {"commit": commit[0]})
+    for name, seed, error in (("one", 0, 1.0), ("one", 0, 1.0), ("one", 1, 1.0), ("one", 1, 2.0), ("two", 2, 1.0)):
+        commit[0] = name
+        Results(tmp_path, "trial").add({"seed": seed}, {"error": error, "pass_seconds": error + seed}, 0.1)
+    for name in ("three", "three-dirty", "three-dirty"):
+        commit[0] = name
+        Results(tmp_path, "trial").add({"seed": 2}, {"error": 5.0}, 0.1)
+    assert repetitions(tmp_path, "trial") == (1, 1)
+    Results(tmp_path, "trial").add({"seed": 0}, {"error": 1.0, "pass_seconds": 9.0}, 0.1)
+    assert repetitions(tmp_path, "trial") == (1, 1)  # of a dirty tree
+    assert repetitions(tmp_path, "none") == (0, 0)

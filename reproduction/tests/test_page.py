@@ -1,9 +1,11 @@
 """The page is made from results alone, whatever part of them there is."""
 
+import re
+
 import pytest
 
-from reproduction import figure2, figure4, figure5, figure7, figure_section, page, table1
-from reproduction.cells import Results
+from reproduction import figure2, figure4, figure5, figure7, figure_section, page, table1, variations
+from reproduction.cells import HERE, Results
 from reproduction.running import settings_of
 
 ERRORS = {"RFM": 10.0, "TS": 8.0, "CM RFM": 7.0, "CM TS": 9.0, "ours": 5.0}
@@ -29,6 +31,7 @@ def test_without_any_result(folder):
 
 
 def test_with_results(folder):
+    finish(folder, variations, lambda cell: {"error": ERRORS[cell["method"]] - 1 + 0.1 * cell["seed"]})
     finish(folder, table1, lambda cell: {"error": ERRORS[cell["method"]] + 0.1 * cell["seed"], "kernel_error": 0.3})
     for experiment in (figure4, figure5):
         finish(folder, experiment, lambda cell: {"kernel_error": ERRORS[cell["method"]], "up_kernel_error": 8.5})
@@ -36,16 +39,18 @@ def test_with_results(folder):
     finish(folder, figure7, lambda cell: {"error": ERRORS[cell["method"]], "pass_seconds": cell["components"] / 64})
     path = page.write("tiny", folder)
     text = path.read_text()
-    assert "| RFM | 10.05 ± 0.07<br>paper 14, -3.95 |" in text
+    assert "| RFM | 10.05 ± 0.07<br>paper 14.0, -3.95 |" in text
     assert "**5.05 ± 0.07**<br>paper 9.5, -4.45" in text  # ours against the paper's best
     assert "CM TS is behind TS by 1.00 (worse)" in text
     assert "CM RFM is behind" not in text
     assert "| Table 1: test errors | 90 of 90 | CM RFM beats RFM | 9 | 0 | 0 | 0 |" in text
-    assert "| Table 1: test errors | 90 of 90 | CM TS beats TS | 0 | 0 | 0 | 9 |" in text
-    assert "In 14 of these 14" not in text
-    assert "In 12 of these 12 the up-map alone" in text
+    assert "| | | CM TS beats TS | 0 | 0 | 0 | 9 |" in text
+    assert re.search(r"\| e: PENDIGITS \| \+4\.11 \| .* \| \+1\.55 \| .* \| -0\.45 \|", text)
+    assert "| e | 64 | CM RFM | no H0/1 | 7.05 ± 0.07 | 6.05 ± 0.07 | -1.00, lower |" in text
+    assert "smaller mean error in 12 of 24 comparisons" in text
+    assert "(worse): 9.000 against 8.000; its up-map alone has 8.500" in text
     assert "weights in the fullest bin 60 % (at +0.67), at zero 30 %" in text
-    assert "At equal time CM RFM has the lower error in 3 of 3 places beside RFM" in text
+    assert "lower error of CM RFM at equal time: 3 of 3 beside RFM" in text
     for name in ("figure2", "figure4", "figure5", "figure7"):
         assert (path.parent / "figures" / f"{name}.png").stat().st_size > 5000
         assert f"(figures/{name}.png)" in text
@@ -61,7 +66,31 @@ def test_results_of_other_settings_are_left_out(folder):
     assert "1.23" not in page.write("tiny", folder).read_text()
 
 
-def test_what_more_rows_do_is_said_with_its_noise():
+def test_the_page_here_is_made_from_the_results_here():
+    _, text = page.compose("all", HERE / "results")
+    assert text == (HERE / "README.md").read_text()
+
+
+def test_equal_time_is_not_more_than_a_rival_needs():
+    """The rival's slow and bad point does not count where a faster one of it is better; nothing is extrapolated."""
+
+    def points(method, *values):
+        for width, (seconds, error) in zip((256, 512, 1024), values, strict=True):
+            for seed in range(3):
+                cell = {"method": method, "components": width, "seed": seed}
+                yield cell, {"pass_seconds": seconds, "error": error + 0.01 * seed}
+
+    pairs = [*points("RFM", (1.5, 12.0), (1.0, 8.0), (4.0, 2.0)), *points("CM RFM", (1.2, 9.0), (2.0, 3.9), (9.0, 1.0))]
+    judged = figure_section.at_equal_time(pairs, "CM RFM", "RFM")
+    assert list(judged) == [256, 512]  # at 9 s there is no RFM
+    assert judged[256][1] == "worse"
+    assert judged[512][0] == pytest.approx(4.0 - 3.9, abs=0.01)  # in the middle between 8 and 2 on logarithms
+
+
+def test_what_more_rows_do_is_said_with_its_noise(monkeypatch):
+    settings = settings_of("figure6") | {"components": [64, 128], "rows": [60_000, 120_000], "max_rows_at": {}}
+    monkeypatch.setattr(figure_section, "settings_of", lambda name: settings)
+
     def curve(method, width, *ends):
         for n_rows, errors in zip((60_000, 120_000), ends, strict=True):
             for seed, error in errors.items():
@@ -78,7 +107,9 @@ def test_what_more_rows_do_is_said_with_its_noise():
     ]
     text = "\n".join(figure_section._say_figure6("figure6", pairs))
     assert "| RFM | 5.10 ± 0.10 | 4.10 ± 0.10 |" in text
-    assert "Errors fall with more rows: E = 64, RFM -1.00 at 120,000." in text
-    assert "Errors rise with more rows: E = 64, TS +1.00 at 120,000. All rows" in text
-    assert "Within noise, or of one seed: E = 64, CM RFM -1.00 at 120,000; E = 64, ours" in text
-    assert "CM TS -" not in text
+    assert "| 4.10 ± 0.10 | -1.00, falls |" in text
+    assert "| 6.10 ± 0.10 | +1.00, rises |" in text
+    assert "| CM RFM | 5.00 (1 seed) | 4.00 (1 seed) | -1.00, 1 seed |" in text
+    assert "| CM TS | 5.00 (1 seed) | 4.00 (1 seed) |  |" in text
+    assert "0.00, within noise |" in text
+    assert "E = 128: not run." in text
