@@ -1,6 +1,8 @@
 """What learners check: rows, targets, weights and parameters."""
 
 from abc import abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
 from numbers import Integral, Real
 from typing import Any
 
@@ -14,6 +16,7 @@ from craftmaps.alpha import DEFAULT_ALPHAS, Fold
 from craftmaps.choices import is_auto
 from craftmaps.feature_map import check_choice
 from craftmaps.kernels import DotProductKernel, Rows
+from craftmaps.rows import without_duplicates
 
 FEATURE_MAPS = ("craft", "maclaurin", "tensorsketch", "landmarks", None)
 
@@ -29,22 +32,26 @@ class CheckedLearner(BaseEstimator):
         """Return rows, targets and weights that can be counted."""
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
-        width = getattr(self, "n_features_in_", None)
+        X, y = validate_data(
+            self,
+            X,
+            y,
+            dtype=(np.float64, np.float32),
+            accept_sparse="csr",
+            reset=reset,
+            multi_output=True,
+            y_numeric=False,
+        )
+        return without_duplicates(X), self._checked_targets(y), _checked_weights(sample_weight, X.shape[0])
+
+    @contextmanager
+    def _unharmed(self) -> Iterator[None]:
+        """If something is refused, be as before: a model that was there is still good."""
+        before = self.__dict__.copy()
         try:
-            X, y = validate_data(
-                self,
-                X,
-                y,
-                dtype=(np.float64, np.float32),
-                accept_sparse="csr",
-                reset=reset,
-                multi_output=True,
-                y_numeric=False,
-            )
-            return X, self._checked_targets(y), _checked_weights(sample_weight, X.shape[0])
-        except (ValueError, TypeError):
-            if width is not None:
-                self.n_features_in_ = width  # a model that was there before is still good
+            yield
+        except Exception:
+            self.__dict__ = before
             raise
 
     def _given_folds(self, X: Any, y: NDArray, weight: NDArray | None) -> list[Fold] | None:
@@ -52,8 +59,14 @@ class CheckedLearner(BaseEstimator):
         if self.cv is None or isinstance(self.cv, Integral):
             return None
         weight = np.ones(X.shape[0]) if weight is None else weight
-        folds = [drop_weightless(X[test], y[test], weight[test]) for _, test in self.cv]
-        return [(rows, labels, weights) for rows, labels, weights in folds if labels.shape[0]]  # type: ignore[misc]
+        splits = list(self.cv)
+        if not all(isinstance(split, tuple | list) and len(split) == 2 for split in splits):
+            raise TypeError(f"cv must be an int, a list of (train, test) splits or None, got {self.cv!r}.")
+        folds = [drop_weightless(X[test], y[test], weight[test]) for _, test in splits]
+        folds = [(rows, labels, weights) for rows, labels, weights in folds if labels.shape[0]]
+        if not folds:
+            raise ValueError("cv must have at least one split with rows to test on, got none.")
+        return folds  # type: ignore[return-value]
 
     def _check_parameters(self) -> None:
         """Refuse parameters that cannot work."""
@@ -69,7 +82,7 @@ class CheckedLearner(BaseEstimator):
         check_choice("packed", self.packed, ("auto", True, False))
         if isinstance(self.cv, Integral):
             check_scalar(self.cv, "cv", Integral, min_val=2)
-        elif self.cv is not None and not hasattr(self.cv, "__iter__"):
+        elif self.cv is not None and (isinstance(self.cv, str) or not hasattr(self.cv, "__iter__")):
             raise TypeError(f"cv must be an int, a list of (train, test) splits or None, got {self.cv!r}.")
         check_scalar(self.holdout_rows, "holdout_rows", Integral, min_val=2)
         if not is_auto(self.batch_rows):
@@ -81,7 +94,7 @@ class CheckedLearner(BaseEstimator):
         if self.alphas is None:
             alphas = list(DEFAULT_ALPHAS)
         else:
-            alphas = [self.alphas] if isinstance(self.alphas, Real) else list(self.alphas)
+            alphas = [self.alphas] if isinstance(self.alphas, Real) else np.ravel(self.alphas).tolist()
         if not alphas or not all(isinstance(a, Real) and 0 <= float(a) < np.inf for a in alphas):
             raise ValueError(f"alphas must be finite numbers, none negative, got {self.alphas!r}.")
         if self.cv is None and (self.alphas is None or len(alphas) != 1):

@@ -5,17 +5,24 @@ so it ends in the same model, bit for bit, as one that was never interrupted.
 """
 
 import os
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_matrix, issparse
 
 from craftmaps import model_file
 from craftmaps.holdout import Holdout, Sample
 from craftmaps.model_file import ModelFileError
 from craftmaps.normal_equations import NormalEquations
-from craftmaps.parts import lift_from_plain, lift_to_plain
+from craftmaps.parts import (
+    lift_from_plain,
+    lift_to_plain,
+    names_from_plain,
+    names_to_plain,
+    rows_from_plain,
+    rows_to_plain,
+)
 
 
 def write(path: str | os.PathLike, learner: Any, position: int) -> None:
@@ -27,13 +34,14 @@ def write(path: str | os.PathLike, learner: Any, position: int) -> None:
         "position": position,
         "seed": learner.seed_,
         "n_features": int(learner.n_features_in_),
+        "feature_names": names_to_plain(learner),
         "n_rows": int(learner.n_rows_seen_),
         "targets": learner._targets_to_plain(),
         "lift": None if learner._lift is None else lift_to_plain(learner._lift),
         "statistic": None if statistic is None else statistic.to_plain(),
         "holdout": _holdout_to_plain(learner),
         "waiting": {
-            str(i): {"X": _rows_to_plain(X), "y": learner._labels_to_plain(y), "weight": weight}
+            str(i): {"X": rows_to_plain(X), "y": learner._labels_to_plain(y), "weight": weight}
             for i, (X, y, weight) in enumerate(learner._waiting)
         },
     }
@@ -51,7 +59,16 @@ def read(path: str | os.PathLike, learner: Any) -> int:
             raise ModelFileError(
                 f"{Path(path)} is a checkpoint with {name}={theirs.get(name)}, expected {mine[name]} as here."
             )
+    try:
+        return _restore(learner, header)
+    except (KeyError, TypeError, AttributeError, IndexError) as error:
+        raise ModelFileError(f"{Path(path)} has a damaged header: {error}.") from None
+
+
+def _restore(learner: Any, header: dict[str, Any]) -> int:
+    """Give a learner the state of a checkpoint; return the position in the stream."""
     learner.n_features_in_ = header["n_features"]
+    names_from_plain(learner, header.get("feature_names"))
     learner._start(seed=header["seed"])
     learner._targets_from_plain(header["targets"])
     learner.n_rows_seen_ = header["n_rows"]
@@ -61,7 +78,7 @@ def read(path: str | os.PathLike, learner: Any) -> int:
         learner._statistic = NormalEquations.from_plain(header["statistic"])
     learner._holdout = _holdout_from_plain(header["holdout"], learner)
     for _, block in sorted(header["waiting"].items(), key=lambda item: int(item[0])):
-        X, y = _rows_from_plain(block["X"]), learner._labels_from_plain(block["y"])
+        X, y = rows_from_plain(block["X"]), learner._labels_from_plain(block["y"])
         learner._waiting.append((X, y, block["weight"]))
     return int(header["position"])
 
@@ -69,6 +86,8 @@ def read(path: str | os.PathLike, learner: Any) -> int:
 def _parameters(learner: Any) -> dict[str, str]:
     """Return the parameters that must agree, as text."""
     parameters = learner.get_params(deep=False)
+    if not isinstance(learner.random_state, Integral | None):
+        del parameters["random_state"]  # the state of a generator is another one every time; the seed is kept
     return {name: repr(value) for name, value in sorted(parameters.items()) if name != "verbose"}
 
 
@@ -79,7 +98,7 @@ def _holdout_to_plain(learner: Any) -> dict[str, Any]:
     if holdout.sample is not None:
         plain["sample"] = holdout.sample._asdict() | {
             "hashes": holdout.sample.hashes.view(np.int64),
-            "X": _rows_to_plain(holdout.sample.X),
+            "X": rows_to_plain(holdout.sample.X),
             "y": learner._labels_to_plain(holdout.sample.y),
         }
     return plain
@@ -91,24 +110,9 @@ def _holdout_from_plain(plain: dict[str, Any], learner: Any) -> Holdout:
     if sample is not None:
         sample = Sample(
             sample["hashes"].view(np.uint64),
-            _rows_from_plain(sample["X"]),
+            rows_from_plain(sample["X"]),
             learner._labels_from_plain(sample["y"]),
             sample["weight"],
             sample["count"],
         )
     return Holdout(plain["size"], plain["seed"], sample)
-
-
-def _rows_to_plain(X: Any) -> Any:
-    """Return rows as arrays."""
-    if X is None or not issparse(X):
-        return X
-    return {"data": X.data, "indices": X.indices, "indptr": X.indptr, "width": int(X.shape[1])}
-
-
-def _rows_from_plain(plain: Any) -> Any:
-    """Return rows from arrays."""
-    if not isinstance(plain, dict):
-        return plain
-    shape = (plain["indptr"].size - 1, plain["width"])
-    return csr_matrix((plain["data"], plain["indices"], plain["indptr"]), shape=shape)

@@ -135,9 +135,7 @@ class CraftClassifier(ClassifierMixin, OnePassLearner):
         named = column_or_1d(np.asarray(classes))
         if (named.dtype.kind in "OUS") != (np.asarray(y).dtype.kind in "OUS"):
             raise ValueError(f"classes must be of the type of y, got {named.dtype} for {np.asarray(y).dtype}.")
-        self._partial_fit(X, y, sample_weight)
-        self._learn_targets(named)
-        return self
+        return self._partial_fit(X, y, sample_weight, named)
 
     def decision_function(self, X: Rows) -> NDArray[np.floating]:
         """Return scores of the classes, or for two classes by how much the second is ahead."""
@@ -249,7 +247,7 @@ class CraftClassifier(ClassifierMixin, OnePassLearner):
         return {
             "classes": self._targets_to_plain(),
             "code": code,
-            "code_size": self.code_size,
+            "code_size": None if self.code_size is None else int(self.code_size),
             "decoding": self.decoding,
             "temperature": self._temperature,
         }

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from craftmaps.kernels import DotProductKernel, Rows
 from craftmaps.parallel import for_row_blocks
+from craftmaps.rows import without_duplicates
 
 _ROWS_AT_A_TIME = 1024
 _NUMBERS_AT_A_TIME = 2**18
@@ -68,10 +69,7 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             except ValueError:
                 self.__dict__ = before  # a map that was fitted before is still good
                 raise
-        if issparse(X) and not X.has_canonical_format:
-            X = X.copy()
-            X.sum_duplicates()
-        return X
+        return without_duplicates(X)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -6,12 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 from scipy.sparse import issparse
-from sklearn.preprocessing import normalize as unit_length
 
 from craftmaps.kernels import whole_power
 from craftmaps.metric import LinearMetric, with_signs
 from craftmaps.parallel import cut, for_each, serial_blas
 from craftmaps.randomness import child_seed, uniforms
+from craftmaps.rows import unit_rows
 
 _DEGREE = 5
 _PENALTIES = (1e-3, 1e-2, 1e-1)
@@ -102,7 +102,7 @@ class GradientMetric(LinearMetric):
     def _comparable(self, rows: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return rows of unit length, or of a mean squared length of one."""
         if self.normalize:
-            return unit_length(rows)
+            return unit_rows(rows)
         mean = float(np.square(rows, dtype=np.float64).sum(axis=1).mean())
         return rows / np.float32(np.sqrt(mean) if mean > 0 else 1.0)
 

@@ -67,13 +67,17 @@ class Holdout:
 
     def merged(self, other: "Holdout") -> "Holdout":
         """Return the sample of the rows of both."""
+        self.refuse_difference(other)
+        parts = [part.sample for part in (self, other) if part.sample is not None]
+        return Holdout(self.size, self.seed, _joined(parts, self.size) if parts else None)
+
+    def refuse_difference(self, other: "Holdout") -> None:
+        """Refuse a sample that cannot be merged with this one."""
         if (self.size, self.seed) != (other.size, other.seed):
             raise ValueError(
                 f"Samples must have the same size and seed to be merged, got {self.size}, {self.seed} "
                 f"and {other.size}, {other.seed}."
             )
-        parts = [part.sample for part in (self, other) if part.sample is not None]
-        return Holdout(self.size, self.seed, _joined(parts, self.size) if parts else None)
 
     def folds(self, n_folds: int) -> list[NDArray[np.int64]]:
         """Return the positions of the rows of each fold."""

@@ -5,9 +5,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
-from sklearn.preprocessing import normalize as unit_length
+from sklearn.base import BaseEstimator
+from sklearn.preprocessing import StandardScaler
 
 from craftmaps.feature_map import FeatureMap
+from craftmaps.rows import unit_rows
 
 
 class Lift:
@@ -33,7 +35,7 @@ class Lift:
         if self.metric is not None:
             X = _apply(self.metric, X)
         if self.scale is None:
-            X = unit_length(X)
+            X = unit_rows(X)
         elif self.scale != 1:
             X = X * dtype.type(self.scale)
         return X.astype(dtype, copy=False)
@@ -72,9 +74,17 @@ def same(one: Any, two: Any) -> bool:
         return len(one) == len(two) and all(same(a, b) for a, b in zip(one, two, strict=True))
     if issparse(one):
         return one.shape == two.shape and (one != two).nnz == 0
-    return same(vars(one), vars(two)) if hasattr(one, "__dict__") else bool(one == two)
+    if isinstance(one, BaseEstimator) or type(one).__module__.startswith("craftmaps."):
+        return same(vars(one), vars(two))
+    return one is two or bool(one == two)
 
 
 def _apply(transformer: Any, X: Any) -> Any:
-    """Transform rows that are known to be good."""
-    return transformer._transform_rows(X) if isinstance(transformer, FeatureMap) else transformer.transform(X)
+    """Transform rows that are known to be good, and leave them as they are."""
+    if isinstance(transformer, FeatureMap):
+        return transformer._transform_rows(X)
+    if isinstance(transformer, StandardScaler) and transformer.with_mean and issparse(X):
+        X = X.toarray()
+    elif getattr(transformer, "copy", True) is False:
+        X = X.copy()
+    return transformer.transform(X)

@@ -54,6 +54,9 @@ class NormalEquations:
     (array([[2.]]), array([1.]))
     """
 
+    # The largest trace that rows were taken away from: rounding errors stay as large as they were.
+    largest = 0.0
+
     def __init__(self, n_features: int, n_targets: int, packed: bool = False):
         self.n_rows = 0
         self.weight = 0.0
@@ -100,6 +103,9 @@ class NormalEquations:
         if not Z.shape[0]:
             return
         Y64 = np.asarray(Y, dtype=np.float64)
+        _refuse_overflow(Z, w, Y64)
+        if sign < 0:
+            self.largest = max(self.largest, float(self._gram.diagonal().sum()))
         self.rounding = max(self.rounding, float(np.finfo(Z.dtype).eps))
         self.n_rows += int(sign) * Z.shape[0]
         self.weight += sign * float(w.sum())
@@ -127,6 +133,7 @@ class NormalEquations:
         for name in ("n_rows", "weight", "cross", "feature_sums", "target_sums", "target_squares"):
             setattr(total, name, getattr(self, name) + getattr(other, name))
         total.rounding = max(self.rounding, other.rounding)
+        total.largest = max(self.largest, other.largest)
         return total
 
     def copy(self) -> "NormalEquations":
@@ -155,7 +162,10 @@ class NormalEquations:
         return other
 
     def with_targets(self, positions: NDArray[np.int64], n_targets: int) -> "NormalEquations":
-        """Return the statistic with its targets at other positions among n_targets, the others zero."""
+        """Return the statistic with its targets at other positions among n_targets, the others zero.
+
+        It takes over the Gram matrix: add to one of the two only.
+        """
         moved = NormalEquations.__new__(NormalEquations)
         vars(moved).update(vars(self))
         moved.cross = np.zeros((self.cross.shape[0], n_targets))
@@ -231,7 +241,8 @@ class RidgePath:
         self._right, self._mean, self._target_mean = statistic.cross, 0 * statistic.feature_sums, 0.0
         self._penalty = penalty
         self._gram = statistic._gram
-        self._rounding = statistic.rounding * (float(self._gram.diagonal().sum()) or 1.0)
+        trace = max(float(self._gram.diagonal().sum()), statistic.largest)
+        self._rounding = statistic.rounding * (trace or 1.0)
         if fit_intercept and statistic.weight > 0:
             self._mean = statistic.feature_sums / statistic.weight
             self._target_mean = statistic.target_sums / statistic.weight
@@ -258,7 +269,7 @@ class RidgePath:
         for shift in _SHIFTS:
             with blas_threads(gram.width):
                 coefficients = self._solved(gram, diagonal + shift * self._rounding, quick)
-            if coefficients is not None:
+            if coefficients is not None and np.isfinite(coefficients).all():
                 return Solution(coefficients.T, self._target_mean - self._mean @ coefficients)
         raise ValueError("The features are not finite, or too ill-conditioned to be solved for.")
 
@@ -291,6 +302,19 @@ class RidgePath:
             if size < _REFINED:
                 return True
         return self._packed and last < 0.1  # a packed matrix has no better factor
+
+
+def _refuse_overflow(Z: NDArray, w: NDArray[np.float64], Y: NDArray[np.float64]) -> None:
+    """Refuse rows that would leave a statistic of something else than numbers."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        # All at once is quick; column by column tells whether any sum that is kept overflows.
+        if not np.isfinite(w.max() * np.vdot(Z, Z)) and not np.isfinite(w.max() * np.einsum("ij,ij->j", Z, Z)).all():
+            raise ValueError(
+                f"Features must be finite and have squares that add up to a number in {Z.dtype}: "
+                "scale the rows, or bring them to unit length."
+            )
+        if not np.isfinite(w @ Y**2).all():
+            raise ValueError("Targets must be finite and have squares that add up to a number: scale them.")
 
 
 def _products(Z: NDArray, C: NDArray) -> NDArray[np.float64]:

@@ -25,6 +25,7 @@ from craftmaps.normal_equations import NormalEquations
 from craftmaps.parallel import multiply
 from craftmaps.progress import Progress, shown, tell
 from craftmaps.randomness import child_seed, seed_of
+from craftmaps.rows import without_duplicates
 from craftmaps.settling import SettledLearner
 
 _BLOCK_BYTES = 2**26
@@ -43,11 +44,13 @@ class OnePassLearner(SettledLearner):
 
     def fit(self, X: Rows, y: Rows, sample_weight: Rows | None = None) -> Self:
         """Learn from the rows of X alone."""
-        X, y, weight = self._validated(X, y, sample_weight, reset=True)
-        folds = self._given_folds(X, y, weight)
-        X, y, weight = drop_weightless(X, y, weight)
         with shown(self.verbose) as progress:
-            self._begin(X, y)
+            with self._unharmed():
+                self._check_parameters()
+                X, y, weight = self._validated(X, y, sample_weight, reset=True)
+                folds = self._given_folds(X, y, weight)
+                X, y, weight = drop_weightless(X, y, weight)
+                self._begin(X, y)
             self._count_in_blocks(X, y, weight, progress)
             return self._finish(folds)
 
@@ -58,24 +61,31 @@ class OnePassLearner(SettledLearner):
         self._learn_targets(y)
         self._settle(X, y)
 
-    def _partial_fit(self, X: Rows, y: Rows, sample_weight: Rows | None) -> Self:
-        """Count rows; the solution follows when it is asked for."""
+    def _partial_fit(self, X: Rows, y: Rows, sample_weight: Rows | None, labels: NDArray | None = None) -> Self:
+        """Count rows, and make room for their labels and others; the solution follows when it is asked for."""
         first = not hasattr(self, "n_rows_seen_")
-        if not first and self._statistic is None and not self._waiting:
-            raise ValueError("A model that was loaded from a file cannot go on learning: fit a new one.")
+        if not first:
+            self._refuse_loaded()
         if not (self.cv is None or isinstance(self.cv, Integral)):
             raise TypeError(f"cv must be an int or None to learn block by block, got {type(self.cv).__name__}.")
-        X, y, weight = drop_weightless(*self._validated(X, y, sample_weight, reset=first))
-        if first:
-            self._start()
-        self._learn_targets(y)
-        if self._lift is None:
-            self._waiting.append((X, y, weight))
-            self.n_rows_seen_ += X.shape[0]
-            if not self._needs_rows or self.n_rows_seen_ >= self._n_first_rows:
-                self._end_waiting()
-        else:
+        with self._unharmed():
+            X, y, weight = drop_weightless(*self._validated(X, y, sample_weight, reset=first))
+            if first:
+                self._start()
+            self._learn_targets(y)
+            if labels is not None:
+                self._learn_targets(labels)
+            if self._lift is None:
+                # Copies: who gave these rows may use their memory for the next ones.
+                self._waiting = [*self._waiting, (X.copy(), y.copy(), None if weight is None else weight.copy())]
+                self.n_rows_seen_ += X.shape[0]
+                if not self._needs_rows or self.n_rows_seen_ >= self._n_first_rows:
+                    self._settle_on_waiting()
+            is_waiting = bool(self._waiting)
+        if not is_waiting:
             self._count_in_blocks(X, y, weight)
+        elif self._lift is not None:
+            self._count_waiting()
         self._is_solved = False
         return self
 
@@ -97,10 +107,11 @@ class OnePassLearner(SettledLearner):
         every : int, default=100_000
             Rows between two checkpoints.
         """
-        self._forget()
         done = 0
-        if checkpoint is not None and os.path.exists(checkpoint):
-            done = checkpoints.read(checkpoint, self)
+        with self._unharmed():
+            self._forget()
+            if checkpoint is not None and os.path.exists(checkpoint):
+                done = checkpoints.read(checkpoint, self)
         last = getattr(self, "n_rows_seen_", 0)
         n_blocks = _length(blocks)
         with shown(self.verbose) as progress:
@@ -113,7 +124,7 @@ class OnePassLearner(SettledLearner):
                 except (ValueError, TypeError) as error:
                     seen = getattr(self, "n_rows_seen_", 0)
                     raise type(error)(
-                        f"Block {i} of the stream{_where(block[0])}: {error} The {seen} rows before it are kept."
+                        f"Block {i} of the stream{_where(block)}: {error} The {seen} rows before it are kept."
                     ) from error
                 progress.show(self.n_rows_seen_, n_blocks and (i + 1) / n_blocks)
                 if checkpoint is not None and self.n_rows_seen_ - last >= every:
@@ -130,25 +141,31 @@ class OnePassLearner(SettledLearner):
         """Add the rows that another estimator of the same parameters has seen."""
         if type(other) is not type(self):
             raise TypeError(f"other must be a {type(self).__name__}, got {type(other).__name__}.")
-        check_is_fitted(self, "n_rows_seen_")
-        check_is_fitted(other, "n_rows_seen_")
+        for learner in (self, other):
+            check_is_fitted(learner, "n_rows_seen_")
+            learner._refuse_loaded()
         self._refuse_differences(other)
-        if self._lift is None and other._lift is not None:
-            self._take_lift(other._lift)
-        if self._lift is None:
+        self._holdout.refuse_difference(other._holdout)
+        with self._unharmed():
             self._learn_targets_of(other)
-            self._waiting += other._waiting
+            if self._lift is None and other._lift is not None:
+                self._take_lift(other._lift)
+            merged = None
+            if self._statistic is not None and other._statistic is not None:
+                merged = self._statistic + self._aligned_statistic(other)
+        # Nothing is refused from here on.
+        if self._lift is None:
+            self._waiting = [*self._waiting, *other._waiting]
             self.n_rows_seen_ += other.n_rows_seen_
             if self.n_rows_seen_ >= self._n_first_rows:
                 self._end_waiting()
         else:
             self._end_waiting()
-            self._learn_targets_of(other)
             if other._lift is None:
                 for X, y, weight in other._waiting:
                     self._count_in_blocks(X, y, weight)
             else:
-                self._statistic = self._statistic + self._aligned_statistic(other)
+                self._statistic = merged or self._statistic + self._aligned_statistic(other)
                 self._holdout = self._holdout.merged(other._holdout)
                 self.n_rows_seen_ += other.n_rows_seen_
         self._is_solved = False
@@ -161,12 +178,14 @@ class OnePassLearner(SettledLearner):
     def _finish(self, folds: list[Fold] | None) -> Self:
         """Solve, with alpha chosen on given folds or on those of the held-out sample."""
         check_is_fitted(self, "n_rows_seen_")
+        self._refuse_loaded()
         self._check_targets()
         self._end_waiting()
         alphas = self._checked_alphas()
         self._room = None
         if self.cv is None:
             self._alpha_choice = None
+            self.__dict__.pop("cv_results_", None)
             relative = alphas[0]
         else:
             self._alpha_choice = self._choose_alpha(alphas, folds)
@@ -254,6 +273,7 @@ class OnePassLearner(SettledLearner):
         """Check the parameters and begin a pass."""
         self._check_parameters()
         self._forget_targets()
+        self.__dict__.pop("notes_", None)  # they are about another model
         self.seed_ = seed_of(self.random_state) if seed is None else seed
         self.n_rows_seen_ = 0
         self._lift: Lift | None = None
@@ -265,16 +285,27 @@ class OnePassLearner(SettledLearner):
 
     def _end_waiting(self) -> None:
         """Settle what depends on rows, if that is still to be done, and count the rows that waited."""
-        waiting = self._waiting
-        if not waiting:
-            return
-        if self._lift is None:
-            X, y = stack_rows([X for X, _, _ in waiting]), np.concatenate([y for _, y, _ in waiting])
-            self._settle(X[: self._n_first_rows], y[: self._n_first_rows])
-        self._waiting = []
+        if self._waiting:
+            if self._lift is None:
+                self._settle_on_waiting()
+            self._count_waiting()
+
+    def _settle_on_waiting(self) -> None:
+        """Settle what depends on rows on those that wait."""
+        X, y = stack_rows([X for X, _, _ in self._waiting]), np.concatenate([y for _, y, _ in self._waiting])
+        self._settle(X[: self._n_first_rows], y[: self._n_first_rows])
+
+    def _count_waiting(self) -> None:
+        """Count the rows that waited."""
+        waiting, self._waiting = self._waiting, []
         self.n_rows_seen_ -= sum(X.shape[0] for X, _, _ in waiting)
         for X, y, weight in waiting:
             self._count_in_blocks(X, y, weight)
+
+    def _refuse_loaded(self) -> None:
+        """Refuse to go on where there is nothing to go on from."""
+        if self._statistic is None and not self._waiting:
+            raise ValueError("A model that was loaded from a file cannot go on learning: fit a new one.")
 
     def _count_in_blocks(self, X: Any, y: NDArray, weight: NDArray | None, progress: Progress | None = None) -> None:
         """Add rows to the statistic and the held-out sample, so many at a time that their features fit."""
@@ -315,6 +346,8 @@ class OnePassLearner(SettledLearner):
     def _choose_alpha(self, alphas: list[float], folds: list[Fold] | None) -> AlphaChoice:
         """Score alphas on given folds, or on those of the held-out sample."""
         if folds is None:
+            if not isinstance(self.cv, Integral):
+                raise ValueError("cv must be an int to choose alpha again: splits are of the rows of `fit` alone.")
             if len(self._holdout) < 2:
                 raise ValueError(
                     f"At least 2 different rows are needed to choose alpha, got n_samples={len(self._holdout)}."
@@ -336,6 +369,7 @@ class OnePassLearner(SettledLearner):
         if not self._is_solved:
             self.finish()
         X = validate_data(self, X, dtype=(np.float64, np.float32), accept_sparse="csr", reset=False)
+        X = without_duplicates(X)
         outputs = np.empty((X.shape[0], self._target_coef.shape[0]), X.dtype)
         coef, intercept = self._target_coef.T.astype(X.dtype), self._target_intercept.astype(X.dtype)
         rows, room = self._rows_per_block(X), None
@@ -358,11 +392,12 @@ def _length(blocks: Any) -> int | None:
         return None
 
 
-def _where(X: Any) -> str:
+def _where(block: Any) -> str:
     """Name the first row that is not finite, if there is one."""
     try:
+        X = block[0]
         finite = np.isfinite(np.asarray(X.tocsr().data if issparse(X) else X, dtype=float))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, LookupError):
         return ""
     if finite.all():
         return ""

@@ -8,6 +8,7 @@ names is ever imported or called.
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_matrix, issparse
 from sklearn.preprocessing import StandardScaler
 
 from craftmaps.craft import CraftMap
@@ -56,7 +57,7 @@ def _to_plain(part: Any) -> Any:
     """Describe a fitted part or a kernel."""
     if part is None or isinstance(part, (str, bool, int, float)):
         return part
-    if isinstance(part, DotProductKernel):
+    if type(part) in _KERNELS.values():
         return {"class": type(part).__name__, "parameters": _plain_parameters(part)}
     if type(part) not in (*_LEARNED, CraftMap):
         raise TypeError(
@@ -66,14 +67,14 @@ def _to_plain(part: Any) -> Any:
         "class": type(part).__name__,
         "parameters": _plain_parameters(part),
         "n_features_in_": int(part.n_features_in_),
-        "learned": {name: getattr(part, name) for name in _LEARNED.get(type(part), ())},
+        "learned": {name: rows_to_plain(getattr(part, name)) for name in _LEARNED.get(type(part), ())},
     }
     if hasattr(part, "seed_"):
         plain["parameters"]["random_state"] = int(part.seed_)
     if isinstance(part, RandomMaclaurin):
         plain["shares"] = {name: _plain(value) for name, value in vars(part.shares_).items()}
     if isinstance(part, CraftMap):
-        is_known = isinstance(part.up, str) or type(part.up) in _LEARNED
+        is_known = isinstance(part.up, str) or type(part.up) in (RandomMaclaurin, TensorSketch)
         if not is_known or not (part.down == "hadamard" or type(part.down) is SubsampledHadamard):
             raise TypeError(
                 "A model with a CraftMap can be saved if its up is a name or a map of this library "
@@ -105,7 +106,7 @@ def _from_plain(plain: Any) -> Any:
     part = part_class(**parameters)
     part.n_features_in_ = int(plain["n_features_in_"])
     for name, value in plain["learned"].items():
-        setattr(part, name, value)
+        setattr(part, name, rows_from_plain(value))
     if "random_state" in parameters:
         part.seed_ = int(parameters["random_state"])
     _draw_again(part, plain)
@@ -149,3 +150,30 @@ def _plain(value: Any) -> Any:
     if isinstance(value, np.generic):
         return value.item()
     return list(value) if isinstance(value, tuple) else value
+
+
+def rows_to_plain(X: Any) -> Any:
+    """Return rows as arrays."""
+    if not issparse(X):
+        return X
+    return {"data": X.data, "indices": X.indices, "indptr": X.indptr, "width": int(X.shape[1])}
+
+
+def rows_from_plain(plain: Any) -> Any:
+    """Return rows from arrays."""
+    if not isinstance(plain, dict):
+        return plain
+    shape = (plain["indptr"].size - 1, plain["width"])
+    return csr_matrix((plain["data"], plain["indices"], plain["indptr"]), shape=shape)
+
+
+def names_to_plain(learner: Any) -> list[str] | None:
+    """Return the names of the columns that a learner has seen, if they had any."""
+    names = getattr(learner, "feature_names_in_", None)
+    return None if names is None else names.tolist()
+
+
+def names_from_plain(learner: Any, names: list[str] | None) -> None:
+    """Let a learner know the names of its columns."""
+    if names is not None:
+        learner.feature_names_in_ = np.array([str(name) for name in names], dtype=object)

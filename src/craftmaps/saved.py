@@ -1,10 +1,11 @@
 """A solved learner as a model file says it: its lift, its weights, and how it came about."""
 
+import json
 from typing import Any
 
 import numpy as np
 
-from craftmaps.parts import lift_from_plain, lift_to_plain
+from craftmaps.parts import lift_from_plain, lift_to_plain, names_from_plain, names_to_plain
 
 
 def to_plain(learner: Any, dtype: Any, notes: Any) -> dict[str, Any]:
@@ -18,12 +19,14 @@ def to_plain(learner: Any, dtype: Any, notes: Any) -> dict[str, Any]:
         "model": type(learner).__name__,
         "seed": learner.seed_,
         "n_features": int(learner.n_features_in_),
+        "feature_names": names_to_plain(learner),
         "n_rows": int(learner.n_rows_seen_),
         "alpha": float(learner.alpha_),
         "lift": lift_to_plain(learner._lift),
         "weights": weights,
         "intercept": learner._target_intercept,
-        "notes": getattr(learner, "notes_", None) if notes is None else notes,
+        # As text: what is in them is not this library's, and must not be taken for an array.
+        "notes": {"json": json.dumps(getattr(learner, "notes_", None) if notes is None else notes)},
         **learner._solution_to_plain(),
     }
 
@@ -35,8 +38,11 @@ def from_plain(learner: Any, plain: dict[str, Any]) -> None:
     learner.n_components = learner._target_coef.shape[1]
     learner.seed_, learner.n_rows_seen_ = int(plain["seed"]), int(plain["n_rows"])
     learner.n_features_in_, learner.alpha_ = int(plain["n_features"]), float(plain["alpha"])
+    names_from_plain(learner, plain.get("feature_names"))
     learner._take_lift(lift_from_plain(plain["lift"]))
     learner._is_solved, learner._alpha_choice = True, None
     learner._statistic, learner._waiting = None, []
-    learner.notes_ = plain.get("notes")
+    notes: Any = plain.get("notes")
+    is_text = isinstance(notes, dict) and set(notes) == {"json"}  # as in all but the oldest files
+    learner.notes_ = json.loads(notes["json"]) if is_text else notes
     learner._solution_from_plain(plain)

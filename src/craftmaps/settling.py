@@ -1,7 +1,7 @@
 """What is settled before the first row is counted: choices, metric and map."""
 
 from abc import abstractmethod
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +38,12 @@ class SettledLearner(CheckedLearner):
     def _errors(self, outputs: NDArray, y: NDArray) -> NDArray[np.float64]:
         """Return the error of each row from what was predicted for its targets."""
 
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; one such as `kernel__degree` is set on a copy, as others may hold the kernel."""
+        if any(name.startswith("kernel__") for name in params):
+            params["kernel"] = clone(params.get("kernel", self.kernel))
+        return super().set_params(**params)
+
     @property
     def _needs_rows(self) -> bool:
         """Whether rows must be seen before they can be mapped."""
@@ -72,8 +78,10 @@ class SettledLearner(CheckedLearner):
             lift = chosen.treatment.lift(X, self._targets(y), obey=not is_auto(self.normalize))
             X = lift.shape_rows(X)
         tell("Drawing the map")
-        feature_map = self._make_map(self.choices_["kernel"], int(self.n_components))
+        feature_map = self._make_map(clone(self.choices_["kernel"]), int(self.n_components))
         lift.feature_map = None if feature_map is None else feature_map.fit(X)
+        if hasattr(self.feature_map, "kernel"):
+            self.choices_["kernel"] = self.feature_map.kernel  # a map that was given has its own
         self._lift = lift
 
     def _take_lift(self, lift: Lift) -> None:

@@ -15,7 +15,7 @@ BATCH_ROWS = 50
 def content(path):
     """Return everything in a model file but the columns of the table."""
     header = model_file.read(path)
-    notes = header.pop("notes")
+    notes = json.loads(header.pop("notes")["json"])
     arrays = header.pop("weights"), header.pop("intercept")
     return json.dumps(header, sort_keys=True), [array.tobytes() for array in arrays], notes
 
