@@ -150,9 +150,8 @@ class OnePassLearner(SettledLearner):
             self._learn_targets_of(other)
             if self._lift is None and other._lift is not None:
                 self._take_lift(other._lift)
-            merged = None
-            if self._statistic is not None and other._statistic is not None:
-                merged = self._statistic + self._aligned_statistic(other)
+            mine, theirs = self._statistic, other._statistic
+            total = None if mine is None or theirs is None else mine + self._aligned_statistic(other)
         # Nothing is refused from here on.
         if self._lift is None:
             self._waiting = [*self._waiting, *other._waiting]
@@ -165,7 +164,7 @@ class OnePassLearner(SettledLearner):
                 for X, y, weight in other._waiting:
                     self._count_in_blocks(X, y, weight)
             else:
-                self._statistic = merged or self._statistic + self._aligned_statistic(other)
+                self._statistic = self._statistic + self._aligned_statistic(other) if total is None else total
                 self._holdout = self._holdout.merged(other._holdout)
                 self.n_rows_seen_ += other.n_rows_seen_
         self._is_solved = False
