@@ -46,11 +46,11 @@ class CheckedLearner(BaseEstimator):
 
     @contextmanager
     def _unharmed(self) -> Iterator[None]:
-        """If something is refused, be as before: a model that was there is still good."""
+        """If something is refused or interrupted, be as before: a model that was there is still good."""
         before = self.__dict__.copy()
         try:
             yield
-        except Exception:
+        except BaseException:
             self.__dict__ = before
             raise
 

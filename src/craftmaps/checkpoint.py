@@ -38,6 +38,7 @@ def write(path: str | os.PathLike, learner: Any, position: int) -> None:
         "n_rows": int(learner.n_rows_seen_),
         "targets": learner._targets_to_plain(),
         "lift": None if learner._lift is None else lift_to_plain(learner._lift),
+        "choices": _choices_to_plain(learner),
         "statistic": None if statistic is None else statistic.to_plain(),
         "holdout": _holdout_to_plain(learner),
         "waiting": {
@@ -74,6 +75,7 @@ def _restore(learner: Any, header: dict[str, Any]) -> int:
     learner.n_rows_seen_ = header["n_rows"]
     if header["lift"] is not None:
         learner._take_lift(lift_from_plain(header["lift"]))
+        learner.choices_ |= header.get("choices", {})
     if header["statistic"] is not None:
         learner._statistic = NormalEquations.from_plain(header["statistic"])
     learner._holdout = _holdout_from_plain(header["holdout"], learner)
@@ -89,6 +91,16 @@ def _parameters(learner: Any) -> dict[str, str]:
     if not isinstance(learner.random_state, Integral | None):
         del parameters["random_state"]  # the state of a generator is another one every time; the seed is kept
     return {name: repr(value) for name, value in sorted(parameters.items()) if name != "verbose"}
+
+
+def _choices_to_plain(learner: Any) -> dict[str, Any]:
+    """Describe what the lift does not say of the choices: names, and the errors of all candidates."""
+    choices = {} if learner._lift is None else learner.choices_
+    names = choices.keys() & {"metric", "n_axes"}
+    plain: dict[str, Any] = {name: choices[name] for name in names if isinstance(choices[name], str | int | None)}
+    if "held_out_errors" in choices:
+        plain["held_out_errors"] = {name: float(error) for name, error in choices["held_out_errors"].items()}
+    return plain
 
 
 def _holdout_to_plain(learner: Any) -> dict[str, Any]:

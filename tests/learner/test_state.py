@@ -216,6 +216,23 @@ def test_a_generator_as_random_state_can_be_resumed(tmp_path):
     np.testing.assert_array_equal(resumed.coef_, whole.coef_)
 
 
+def test_a_resumed_pass_knows_how_its_choices_were_made(tmp_path, monkeypatch):
+    monkeypatch.setattr(craftmaps.settling, "_FIRST_ROWS", 100)
+    blocks = [(X[:120], Y[:120]), (X[120:], Y[120:])]
+
+    def broken():
+        yield blocks[0]
+        raise KeyboardInterrupt
+
+    automatic = {"kernel": "auto", "metric": "auto"}
+    with pytest.raises(KeyboardInterrupt):
+        model(**automatic).fit_stream(broken(), checkpoint=tmp_path / "state", every=1)
+    resumed = model(**automatic).fit_stream(blocks, checkpoint=tmp_path / "state")
+    whole = model(**automatic).fit_stream(blocks)
+    assert repr(resumed.choices_) == repr(whole.choices_)
+    assert resumed.choices_["held_out_errors"]
+
+
 def test_a_damaged_checkpoint_is_named_and_harms_nothing(tmp_path):
     fitted = model().fit(X, Y)
 
