@@ -96,7 +96,7 @@ def _parameters(learner: Any) -> dict[str, str]:
 def _choices_to_plain(learner: Any) -> dict[str, Any]:
     """Describe what the lift does not say of the choices: names, and the errors of all candidates."""
     choices = {} if learner._lift is None else learner.choices_
-    names = choices.keys() & {"metric", "n_axes"}
+    names = sorted(choices.keys() & {"metric", "n_axes"})
     plain: dict[str, Any] = {name: choices[name] for name in names if isinstance(choices[name], str | int | None)}
     if "held_out_errors" in choices:
         plain["held_out_errors"] = {name: float(error) for name, error in choices["held_out_errors"].items()}

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import blas, get_lapack_funcs
 
-from craftmaps.packed_gram import PackedGram, Solver
+from craftmaps.packed_gram import PackedGram, Solver, diagonal_tiles
 from craftmaps.parallel import cut, for_each
 
 _TILE = 512
@@ -32,21 +32,23 @@ class SquareGram:
         return gram
 
     def add(self, Z: NDArray, sign: float = 1.0) -> None:
-        """Add the products of the features of some rows."""
+        """Add the products of the features of some rows; if they overflow, that is an error and nothing is added."""
         Z = np.ascontiguousarray(Z)
         transposed = self.array.T  # in C order, as products come
         # Tiles follow from the width alone, so that the sums do not depend on the number of threads.
         panels = cut(self.width, _TILE)
+        squares = diagonal_tiles(Z, panels)
 
-        def tile(corner: tuple[slice, slice]) -> None:
-            columns, rows = corner
-            total, products = transposed[columns, rows], Z[:, columns].T @ Z[:, rows]
+        def tile(corner: tuple[int, int]) -> None:
+            i, j = corner
+            columns, rows = panels[j], panels[i]
+            total, products = transposed[columns, rows], squares[i] if i == j else Z[:, columns].T @ Z[:, rows]
             if sign > 0:
                 np.add(total, products, out=total)
             else:
                 np.subtract(total, products, out=total)
 
-        for_each(tile, [(panels[j], rows) for i, rows in enumerate(panels) for j in range(i + 1)])
+        for_each(tile, [(i, j) for i in range(len(panels)) for j in range(i + 1)])
 
     def add_outer(self, factor: float, vector: NDArray[np.float64]) -> None:
         """Add factor * vector vector'."""

@@ -103,20 +103,24 @@ class NormalEquations:
         if not Z.shape[0]:
             return
         Y64 = np.asarray(Y, dtype=np.float64)
-        _refuse_overflow(Z, w, Y64)
+        with np.errstate(over="ignore"):
+            squares = w @ Y64**2
+        if not np.isfinite(squares).all():
+            raise ValueError("Targets must be finite and have squares that add up to a number: scale them.")
         if sign < 0:
             self.largest = max(self.largest, float(self._gram.diagonal().sum()))
+        # First of all, because it refuses what overflows.
+        self._gram.add(Z if (w == 1).all() else Z * np.sqrt(w)[:, None].astype(Z.dtype), sign)
         self.rounding = max(self.rounding, float(np.finfo(Z.dtype).eps))
         self.n_rows += int(sign) * Z.shape[0]
         self.weight += sign * float(w.sum())
         self.target_sums += sign * (w @ Y64)
-        self.target_squares += sign * (w @ Y64**2)
+        self.target_squares += sign * squares
         # Targets may be far from zero, and then centred ones keep their digits in float32 products.
         centre = (w @ Y64) / w.sum() if w.any() else np.zeros(Y64.shape[1])
         products = _products(Z, np.column_stack([w[:, None] * (Y64 - centre), w]).astype(Z.dtype))
         self.feature_sums += sign * products[:, -1]
         self.cross += sign * (products[:, :-1] + np.outer(products[:, -1], centre))
-        self._gram.add(Z if (w == 1).all() else Z * np.sqrt(w)[:, None].astype(Z.dtype), sign)
 
     def __add__(self, other: "NormalEquations") -> "NormalEquations":
         if not isinstance(other, NormalEquations):
@@ -302,19 +306,6 @@ class RidgePath:
             if size < _REFINED:
                 return True
         return self._packed and last < 0.1  # a packed matrix has no better factor
-
-
-def _refuse_overflow(Z: NDArray, w: NDArray[np.float64], Y: NDArray[np.float64]) -> None:
-    """Refuse rows that would leave a statistic of something else than numbers."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        # All at once is quick; column by column tells whether any sum that is kept overflows.
-        if not np.isfinite(w.max() * np.vdot(Z, Z)) and not np.isfinite(w.max() * np.einsum("ij,ij->j", Z, Z)).all():
-            raise ValueError(
-                f"Features must be finite and have squares that add up to a number in {Z.dtype}: "
-                "scale the rows, or bring them to unit length."
-            )
-        if not np.isfinite(w @ Y**2).all():
-            raise ValueError("Targets must be finite and have squares that add up to a number: scale them.")
 
 
 def _products(Z: NDArray, C: NDArray) -> NDArray[np.float64]:

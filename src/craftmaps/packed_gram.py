@@ -35,13 +35,14 @@ class PackedGram:
         return list(pairwise([*range(0, self.width, _PANEL), self.width]))
 
     def add(self, Z: NDArray, sign: float = 1.0) -> None:
-        """Add the products of the features of some rows."""
+        """Add the products of the features of some rows; if they overflow, that is an error and nothing is added."""
         Z = np.asarray(Z, dtype=np.float32)
+        squares = diagonal_tiles(Z, [slice(*bounds) for bounds in self._bounds])
 
         def tile(corner: tuple[int, slice]) -> None:
             i, rows = corner
             first, last = self._bounds[i]
-            products = Z[:, first:][:, rows].T @ Z[:, first:last]
+            products = Z[:, first:][:, rows].T @ Z[:, first:last] if rows.start else squares[i]
             if sign > 0:
                 self.panels[i][rows] += products
             else:
@@ -124,6 +125,26 @@ class PackedGram:
     def to_plain(self) -> dict[str, NDArray]:
         """Return the matrix as arrays."""
         return {str(i): panel for i, panel in enumerate(self.panels)}
+
+
+def diagonal_tiles(Z: NDArray, panels: list[slice]) -> list[NDArray]:
+    """Return the products of the columns of each panel with each other, if they are numbers.
+
+    What is on the diagonal bounds all other products, so these need not be looked at.
+    """
+    tiles: list[NDArray] = [Z[:0]] * len(panels)
+
+    def form(i: int) -> None:
+        with np.errstate(over="ignore", invalid="ignore"):
+            tiles[i] = Z[:, panels[i]].T @ Z[:, panels[i]]
+
+    for_each(form, range(len(panels)))
+    if not all(np.isfinite(tile.diagonal()).all() for tile in tiles):
+        raise ValueError(
+            f"Features must be finite and have squares that add up to a number in {Z.dtype}: "
+            "scale the rows, or bring them to unit length."
+        )
+    return tiles
 
 
 class ChangedGram:
