@@ -80,14 +80,15 @@ def _draw(finished: dict[str, list[Pair]], folder: Path) -> None:
 
 def _introduction(level: str) -> str:
     """Say what the page is."""
+    few, many = (settings_of(name, level)["seeds"] for name in ("table1", "figure4"))
     note = "\n**A trial with tiny sizes: nothing here can be compared with the paper.**\n" if level == "tiny" else ""
     return f"""# The paper's tables and figures, measured again
 {note}
 R. Hamid, Y. Xiao, A. Gittens, D. DeCoste, "Compact Random Feature Maps", 2014. RFM is Random Maclaurin, TS is
 TensorSketch, CM is a compact map over either (up to D dimensions, down to E), and *ours* is
 `CraftClassifier(n_components=E)` with its automatic choices. Errors are test errors in percent, mean ± standard
-deviation over three seeds, in Figures 4 and 5 over ten, or as it says. Kernel errors are |ZZ' - K| / |K| in Frobenius
-norms. No run chooses anything by looking at test rows. This page is made from `results/` by
+deviation over {few} seeds, in Figures 4 and 5 over {many}, or as it says. Kernel errors are |ZZ' - K| / |K| in
+Frobenius norms. No run chooses anything by looking at test rows. This page is made from `results/` by
 `python -m reproduction.page`."""
 
 
