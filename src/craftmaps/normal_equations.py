@@ -13,7 +13,7 @@ from craftmaps.gram import SquareGram, gram_from_plain
 from craftmaps.packed_gram import ChangedGram, PackedGram
 from craftmaps.parallel import blas_threads, cut, for_each
 
-_SHIFTS = (0.0, 0.01, 0.1, 1.0, 10.0, 1000.0)  # in units of the rounding errors of the Gram matrix
+_SHIFTS = (0.01, 0.1, 1.0, 10.0, 1000.0)  # in units of the rounding errors of the Gram matrix
 _MOST_REFINEMENTS, _REFINED = 6, 1e-9
 _SUM_ROWS, _SUM_COLUMNS = 256, 1024
 
@@ -245,8 +245,9 @@ class RidgePath:
         self._right, self._mean, self._target_mean = statistic.cross, 0 * statistic.feature_sums, 0.0
         self._penalty = penalty
         self._gram = statistic._gram
-        trace = max(float(self._gram.diagonal().sum()), statistic.largest)
-        self._rounding = statistic.rounding * (trace or 1.0)
+        # Rounding errors are in units of what is there, or of what was there before rows were taken away.
+        traces = (float(self._gram.diagonal().sum()) or 1.0, statistic.largest)
+        self._shifts = [0.0, *(shift * statistic.rounding * trace for trace in traces for shift in _SHIFTS)]
         if fit_intercept and statistic.weight > 0:
             self._mean = statistic.feature_sums / statistic.weight
             self._target_mean = statistic.target_sums / statistic.weight
@@ -270,9 +271,9 @@ class RidgePath:
             gram.add_matrix(alpha, self._penalty)
         # Rounding can leave a matrix that is not positive definite. What the data does not
         # determine is then settled by a shift of the size of the rounding errors.
-        for shift in _SHIFTS:
+        for shift in self._shifts:
             with blas_threads(gram.width):
-                coefficients = self._solved(gram, diagonal + shift * self._rounding, quick)
+                coefficients = self._solved(gram, diagonal + shift, quick)
             if coefficients is not None and np.isfinite(coefficients).all():
                 return Solution(coefficients.T, self._target_mean - self._mean @ coefficients)
         raise ValueError("The features are not finite, or too ill-conditioned to be solved for.")
