@@ -247,7 +247,8 @@ class RidgePath:
         self._gram = statistic._gram
         # Rounding errors are in units of what is there, or of what was there before rows were taken away.
         traces = (float(self._gram.diagonal().sum()) or 1.0, statistic.largest)
-        self._shifts = [0.0, *(shift * statistic.rounding * trace for trace in traces for shift in _SHIFTS)]
+        units = [statistic.rounding * trace for trace in traces if trace > 0]
+        self._shifts = [0.0, *(shift * unit for unit in units for shift in _SHIFTS)]
         if fit_intercept and statistic.weight > 0:
             self._mean = statistic.feature_sums / statistic.weight
             self._target_mean = statistic.target_sums / statistic.weight
