@@ -146,27 +146,28 @@ class OnePassLearner(SettledLearner):
             learner._refuse_loaded()
         self._refuse_differences(other)
         self._holdout.refuse_difference(other._holdout)
+        waits, other_waits = self._lift is None, other._lift is None
+        total = None
         with self._unharmed():
             self._learn_targets_of(other)
-            if self._lift is None and other._lift is not None:
-                self._take_lift(other._lift)
-            mine, theirs = self._statistic, other._statistic
-            total = None if mine is None or theirs is None else mine + self._aligned_statistic(other)
-        # Nothing is refused from here on.
-        if self._lift is None:
-            self._waiting = [*self._waiting, *other._waiting]
-            self.n_rows_seen_ += other.n_rows_seen_
-            if self.n_rows_seen_ >= self._n_first_rows:
-                self._end_waiting()
-        else:
-            self._end_waiting()
-            if other._lift is None:
-                for X, y, weight in other._waiting:
-                    self._count_in_blocks(X, y, weight)
-            else:
-                self._statistic = self._statistic + self._aligned_statistic(other) if total is None else total
-                self._holdout = self._holdout.merged(other._holdout)
+            if waits and other_waits:
+                self._waiting = [*self._waiting, *other._waiting]
                 self.n_rows_seen_ += other.n_rows_seen_
+                if self.n_rows_seen_ >= self._n_first_rows:
+                    self._settle_on_waiting()
+            elif waits:
+                self._take_lift(other._lift)  # type: ignore[arg-type]
+            elif not other_waits:
+                total = self._statistic + self._aligned_statistic(other)
+        if self._lift is not None:
+            self._count_waiting()
+        if other_waits and not waits:
+            for X, y, weight in other._waiting:
+                self._count_in_blocks(X, y, weight)
+        elif not other_waits:
+            self._statistic = self._statistic + self._aligned_statistic(other) if total is None else total
+            self._holdout = self._holdout.merged(other._holdout)
+            self.n_rows_seen_ += other.n_rows_seen_
         self._is_solved = False
         return self
 

@@ -97,6 +97,13 @@ def test_a_refused_merge_changes_nothing():
     assert small.n_rows_seen_ == small._statistic.n_rows == 240
 
 
+def test_a_pass_that_waits_merged_with_itself(monkeypatch):
+    monkeypatch.setattr(craftmaps.settling, "_FIRST_ROWS", 400)
+    twice = model(metric="covariance").partial_fit(X, Y)
+    twice.merge(twice)
+    assert twice._statistic.n_rows == twice.n_rows_seen_ == 480
+
+
 def test_functions_are_not_alike():
     one, two = (functools.partial(pow, n) for n in (2, 3))
     assert not same(one, two)
