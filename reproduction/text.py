@@ -15,10 +15,12 @@ def paper_numbers() -> dict[str, Any]:
 
 
 def mean_and_deviation(group: dict[int, float]) -> str:
-    """Write mean and standard deviation over the seeds, or that there is only one seed."""
+    """Write mean and standard deviation over the seeds, and how many there are where they are fewer than three."""
     values = list(group.values())
-    spread = f"± {np.std(values, ddof=1):.2f}" if len(values) > 1 else "(1 seed)"
-    return f"{np.mean(values):.2f} {spread}"
+    if len(values) == 1:
+        return f"{values[0]:.2f} (1 seed)"
+    told = f"{np.mean(values):.2f} ± {np.std(values, ddof=1):.2f}"
+    return told if len(values) > 2 else f"{told} (2 seeds)"
 
 
 def width_text(width: int) -> str:

@@ -39,14 +39,14 @@ def test_with_results(folder):
     finish(folder, figure7, lambda cell: {"error": ERRORS[cell["method"]], "pass_seconds": cell["components"] / 64})
     path = page.write("tiny", folder)
     text = path.read_text()
-    assert "| RFM | 10.05 ± 0.07<br>paper 14.0, -3.95 |" in text
-    assert "**5.05 ± 0.07**<br>paper 9.5, -4.45" in text  # ours against the paper's best
+    assert "| RFM | 10.05 ± 0.07 (2 seeds)<br>paper 14.0, -3.95 |" in text
+    assert "**5.05 ± 0.07 (2 seeds)**<br>paper 9.5, -4.45" in text  # ours against the paper's best
     assert "CM TS is behind TS by 1.00 (worse)" in text
     assert "CM RFM is behind" not in text
     assert "| Table 1: test errors | 90 of 90 | CM RFM beats RFM | 9 | 0 | 0 | 0 |" in text
     assert "| | | CM TS beats TS | 0 | 0 | 0 | 9 |" in text
     assert re.search(r"\| e: PENDIGITS \| \+4\.11 \| .* \| \+1\.55 \| .* \| -0\.45 \|", text)
-    assert "| e | 64 | CM RFM | no H0/1 | 7.05 ± 0.07 | 6.05 ± 0.07 | -1.00, lower |" in text
+    assert "| e | 64 | CM RFM | no H0/1 | 7.05 ± 0.07 (2 seeds) | 6.05 ± 0.07 (2 seeds) | -1.00, lower |" in text
     assert "smaller mean error in 12 of 24 comparisons" in text
     assert "(worse): 9.000 against 8.000; its up-map alone has 8.500" in text
     assert "weights in the fullest bin 60 % (at +0.67), at zero 30 %" in text
