@@ -9,7 +9,7 @@ from reproduction import figure2, figure6
 from reproduction.claims import OUTCOMES, Pair, Verdict, by_seed, judge, verdicts
 from reproduction.methods import OURS, PAPER_METHODS, RIVALS
 from reproduction.running import settings_of
-from reproduction.text import listed, mean_and_deviation, paper_numbers, span, width_text
+from reproduction.text import listed, mean_and_deviation, paper_numbers, signed, span, width_text
 
 TITLES = {
     "figure2": "Figure 2: spectra and weights",
@@ -111,7 +111,7 @@ def _spike(counts: NDArray[np.int64]) -> str:
     n_bins = counts.shape[1]
     shares = 100 * counts / counts.sum(axis=1, keepdims=True)
     centres = (2 * counts.argmax(axis=1) + 1) / n_bins - 1
-    places = ", ".join(f"{centre:+.2f}" for centre in centres)
+    places = ", ".join(signed(centre) for centre in centres)
     fullest, at_zero = (
         ", ".join(f"{share:.0f}" for share in column) for column in (shares.max(axis=1), shares[:, n_bins // 2])
     )
@@ -205,7 +205,7 @@ def _growth(curve: list[dict[int, float]]) -> str:
         return ""
     words = dict(zip(OUTCOMES, ("falls", "within noise", "within noise", "rises"), strict=True))
     seeds = curve[-1].keys() & curve[0].keys()
-    return f"{-judged[0]:+.2f}, {words[judged[1]] if len(seeds) > 1 else '1 seed'}"
+    return f"{signed(-judged[0])}, {words[judged[1]] if len(seeds) > 1 else '1 seed'}"
 
 
 def _best_map(groups: dict[tuple, dict[int, float]]) -> str:
@@ -250,15 +250,14 @@ def _say_figure7(name: str, pairs: list[Pair]) -> list[str]:
     lines.append("")
     for rival in ("RFM", "TS"):
         told = ", ".join(
-            f"{outcome} at {width_text(width)} ({gain:+.2f})"
+            f"{outcome} at {width_text(width)} ({signed(gain)})"
             for width, (gain, outcome) in at_equal_time(pairs, "CM RFM", rival).items()
         )
         lines.append(f"- CM RFM against the best that {rival} reaches in the same time: {told or 'nothing'}.")
     lines += [
-        "- The paper sees its gain towards the right end. There, at our largest E, a compact map takes longer than the "
-        "others, so what they would do in its time is not measured. It used 40 cores: compare slopes, not "
-        "seconds. Ours "
-        "are of a shared machine, and small ones vary.",
+        "- The paper sees its gain towards the right end. At our largest E a compact map mostly takes longer than the "
+        "others, and only seeds in which it does not are compared there: nothing is extrapolated. The paper used 40 "
+        "cores: compare slopes, not seconds. Ours are of a shared machine, and small ones vary.",
     ]
     solving = [_mean(finishes[key]) for key in finishes if key[1] == widths[-1]]
     if solving:

@@ -9,7 +9,7 @@ from scipy import stats
 from reproduction import figure_section, table_section
 from reproduction.claims import OUTCOMES, Pair, by_seed, verdicts
 from reproduction.methods import OURS, PAPER_METHODS, RIVALS
-from reproduction.text import listed, paper_numbers, width_text
+from reproduction.text import listed, paper_numbers, signed, width_text
 
 TITLES = {"table1": "Table 1: test errors", **figure_section.TITLES}
 PLACES = {"table1": table_section.PLACE, **figure_section.PLACES}
@@ -56,7 +56,7 @@ def _differences(groups: dict[tuple, Group], paper: dict[str, Any]) -> str:
                 for (m, *place, width), group in groups.items()
                 if (m, *place) == (method, part, split)
             ]
-            cells.append(f"{np.mean(found):+.2f}" if found else "not run")
+            cells.append(signed(float(np.mean(found))) if found else "not run")
         name = f"{part}: {table_section.TITLES[part]}" + (f", {split}" if split != "customary" else "")
         lines.append(f"| {name} | {' | '.join(cells)} |")
     return "\n".join(lines)
@@ -102,12 +102,12 @@ def _ours(groups: dict[tuple, Group], paper: dict[str, Any]) -> str:
                 continue
             name, difference = f"{part} at {width_text(width)}", _mean(group) - _theirs(paper[part], OURS, width)
             if difference >= 0:
-                above.append(f"{name} ({difference:+.2f})")
+                above.append(f"{name} ({signed(difference)})")
             else:
-                (clear if -difference > _noise(group) else close).append(f"{name} ({difference:+.2f})")
+                (clear if -difference > _noise(group) else close).append(f"{name} ({signed(difference)})")
             best = min(_mean(groups[key]) for m in PAPER_METHODS if (key := (m, part, split, width)) in groups)
             if _mean(group) > best:
-                behind.append(f"{name} ({_mean(group) - best:+.2f})")
+                behind.append(f"{name} ({signed(_mean(group) - best)})")
     n_columns = len(clear) + len(close) + len(above) + not_run
     if n_columns == not_run:
         return ""

@@ -8,7 +8,7 @@ from reproduction.claims import Pair, Verdict, by_seed, kernel_estimates, verdic
 from reproduction.methods import OURS, PAPER_METHODS, RIVALS
 from reproduction.rows import VIEWS
 from reproduction.running import settings_of
-from reproduction.text import listed, mean_and_deviation, paper_numbers, span, width_text
+from reproduction.text import listed, mean_and_deviation, paper_numbers, signed, span, width_text
 
 PLACE = ("part", "split", "components")
 TITLES = {
@@ -90,7 +90,7 @@ def _cell(group: dict[int, float] | None, theirs: float | None, best: float | No
     mean, text = float(np.mean(list(group.values()))), mean_and_deviation(group)
     if best is not None and mean <= best:
         text = f"**{text}**"
-    return text + (f"{paper}, {mean - theirs:+.2f}" if theirs is not None else "")
+    return text + (f"{paper}, {signed(mean - theirs)}" if theirs is not None else "")
 
 
 def _chance(paper: dict[str, Any], n_rows: int) -> list[str]:

@@ -35,6 +35,11 @@ def listed(things: Collection[str]) -> str:
     return f"{', '.join(others)} and {last}" if others else last
 
 
+def signed(value: float) -> str:
+    """Write a difference; what is rounded to nothing has no sign of its own."""
+    return f"{round(value, 2) + 0.0:+.2f}"
+
+
 def span(values: Collection[float], form: str = ".2f") -> str:
     """Write the range of some numbers."""
     low, high = format(min(values), form), format(max(values), form)

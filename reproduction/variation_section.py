@@ -1,7 +1,7 @@
 """Cells of Table 1 with one thing changed, on the page."""
 
 from reproduction.claims import OUTCOMES, Pair, by_seed, judge
-from reproduction.text import mean_and_deviation, width_text
+from reproduction.text import mean_and_deviation, signed, width_text
 
 _KEYS = ("part", "components", "method")
 # What follows from the table, which has the numbers.
@@ -39,7 +39,7 @@ def variation_section(varied: list[Pair], table: list[Pair]) -> str:
         before = plain.get(tuple(key), {})
         judged = judge(group, before)
         part, width, method = key
-        outcome = "" if judged is None else f"{-judged[0]:+.2f}, {names[judged[1]]}"
+        outcome = "" if judged is None else f"{signed(-judged[0])}, {names[judged[1]]}"
         texts = [mean_and_deviation(numbers) if numbers else "not run" for numbers in (before, group)]
         lines.append(f"| {part} | {width_text(width)} | {method} | {change} | {' | '.join(texts)} | {outcome} |")
     return "\n".join([*lines, _FOUND])
