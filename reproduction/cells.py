@@ -97,7 +97,9 @@ def repetitions(folder: Path, name: str) -> tuple[int, int]:
     commits: dict[str, str] = {}
     for record in _records(folder / f"{name}.jsonl"):
         where = record["environment"]
-        commit = commits.setdefault(where, commits.get(where) or environment_of(folder, where)["commit"])
+        if where not in commits:
+            commits[where] = environment_of(folder, where)["commit"]
+        commit = commits[where]
         if not commit.endswith("dirty"):
             measured.setdefault((_key(record["cell"]), commit), []).append(untimed(record["values"]))
     outcomes = [all(values == group[0] for values in group) for group in measured.values() if len(group) > 1]

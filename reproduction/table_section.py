@@ -145,7 +145,8 @@ def _lost(found: list[Verdict]) -> list[str]:
     for verdict in found:
         if verdict.difference <= 0:
             place = width_text(verdict.where["components"])
-            behind = f"behind {verdict.rival} by {-verdict.difference:.2f}" if verdict.difference else "level with it"
+            by = f" by {-verdict.difference:.2f}" if verdict.difference else ""
+            behind = f"{'behind' if by else 'level with'} {verdict.rival}{by}"
             lines.append(
                 f"- At E = {place} {verdict.challenger} is {behind} ({verdict.outcome}); {kernel_estimates(verdict)}."
             )

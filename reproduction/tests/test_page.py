@@ -47,6 +47,8 @@ def test_with_results(folder):
     assert "| | | CM TS beats TS | 0 | 0 | 0 | 9 |" in text
     assert re.search(r"\| e: PENDIGITS \| \+4\.11 \| .* \| \+1\.55 \| .* \| -0\.45 \|", text)
     assert "| e | 64 | CM RFM | no H0/1 | 7.05 ± 0.07 (2 seeds) | 6.05 ± 0.07 (2 seeds) | -1.00, lower |" in text
+    assert "- **Part e**: RFM wins" in text
+    assert "**Part a**" not in text  # no cell of it was varied
     assert "smaller mean error in 12 of 24 comparisons" in text
     assert "(worse): 9.000 against 8.000; its up-map alone has 8.500" in text
     assert "weights in the fullest bin 60 % (at +0.67), at zero 30 %" in text
