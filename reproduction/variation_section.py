@@ -8,8 +8,8 @@ _KEYS = ("part", "components", "method")
 _FOUND = {
     "a": """H0/1 among the D columns of CM RFM, as the paper says it has them, costs more than it brings; leaving it
   out, or a wider up-map, explains a part of what we are above the paper, not all. Dense signs, a Gaussian way down,
-  other codes and other degrees explain nothing (`docs/learner.rst`, "The paper's small-E numbers"). The paper's numbers are
-  reached with exact columns *beside* the E, which it does not say it has.""",
+  other codes and other degrees explain nothing (`docs/learner.rst`, "The paper's small-E numbers"). The paper's
+  numbers are reached with exact columns *beside* the E, which it does not say it has.""",
     "b": """10^-2 is the largest penalty that Table 1 tries at these widths, and most cells choose it. Larger ones
   change next to nothing.""",
     "c": """the range of the pixels is not why all maps are above the paper. A test set that is not the official one
