@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from craftmaps.holdout import Holdout
-from craftmaps.normal_equations import NormalEquations, RidgePath
+from craftmaps.normal_equations import NormalEquations
 from craftmaps.parallel import multiply
 from craftmaps.progress import tell
 
@@ -72,7 +72,7 @@ def choose_alpha(
         rest = statistic.branch(room=rest)
         rest.add(Z, targets(y), weight, sign=-1.0)
         unit = rest.scale(fit_intercept) or 1.0
-        path = RidgePath(rest, fit_intercept)
+        path = rest.ridge_path(fit_intercept)
 
         def outputs(alpha: float, path=path, unit=unit, Z=Z) -> NDArray:
             solution = path.solve(alpha * unit, quick=True)

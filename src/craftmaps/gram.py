@@ -19,6 +19,8 @@ class SquareGram:
     up in float64.
     """
 
+    packed = False
+
     def __init__(self, width: int):
         self.width = width
         self.array = np.zeros((width, width), order="F")

@@ -4,27 +4,17 @@ One block of rows becomes a Gram matrix and a few sums; blocks combine with `+`;
 In memory, out of core and on a cluster differ only in who calls `+`.
 """
 
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from craftmaps.gram import SquareGram, gram_from_plain
-from craftmaps.packed_gram import ChangedGram, PackedGram
-from craftmaps.parallel import blas_threads, cut, for_each
+from craftmaps.packed_gram import PackedGram
+from craftmaps.parallel import cut, for_each
+from craftmaps.ridge import Gram, RidgePath, Solution
 
-_SHIFTS = (0.01, 0.1, 1.0, 10.0, 1000.0)  # in units of the rounding errors of the Gram matrix
-_MOST_REFINEMENTS, _REFINED = 6, 1e-9
 _SUM_ROWS, _SUM_COLUMNS = 256, 1024
-
-_Gram = SquareGram | PackedGram | ChangedGram
-
-
-class Solution(NamedTuple):
-    """Coefficients, one row for each target, and intercepts."""
-
-    coef: NDArray[np.float64]
-    intercept: NDArray[np.float64]
 
 
 class NormalEquations:
@@ -61,7 +51,7 @@ class NormalEquations:
         self.n_rows = 0
         self.weight = 0.0
         self.rounding = float(np.finfo(np.float32).eps) if packed else 0.0  # that of the least precise products
-        self._gram: _Gram = PackedGram(n_features) if packed else SquareGram(n_features)
+        self._gram: Gram = PackedGram(n_features) if packed else SquareGram(n_features)
         self.cross = np.zeros((n_features, n_targets))
         self.feature_sums = np.zeros(n_features)
         self.target_sums = np.zeros(n_targets)
@@ -86,7 +76,7 @@ class NormalEquations:
     @property
     def packed(self) -> bool:
         """Whether one triangle is kept in float32."""
-        return not isinstance(self._gram, SquareGram)
+        return self._gram.packed
 
     def add(self, Z: NDArray, Y: NDArray, sample_weight: ArrayLike | None = None, sign: float = 1.0) -> None:
         """Add rows in place; with sign=-1 take them away again."""
@@ -157,7 +147,7 @@ class NormalEquations:
         """
         return self._with_gram(self._gram.branch(None if room is None else room._gram))  # type: ignore[arg-type]
 
-    def _with_gram(self, gram: _Gram) -> "NormalEquations":
+    def _with_gram(self, gram: Gram) -> "NormalEquations":
         """Return a copy with another Gram matrix."""
         other = NormalEquations.__new__(NormalEquations)
         for name, value in vars(self).items():
@@ -200,7 +190,36 @@ class NormalEquations:
         penalty : ndarray of shape (n_features, n_features), optional
             Used instead of the identity.
         """
-        return RidgePath(self.branch(), fit_intercept, targets, penalty).solve(alpha)
+        return self.branch().ridge_path(fit_intercept, targets, penalty).solve(alpha)
+
+    def ridge_path(
+        self,
+        fit_intercept: bool = True,
+        targets: NDArray[np.float64] | None = None,
+        penalty: NDArray[np.float64] | None = None,
+    ) -> RidgePath:
+        """Return ridge solutions for one alpha after another; see `solve`.
+
+        Centring changes the Gram matrix: take a `branch` of a statistic that is still needed.
+        """
+        right, mean, target_mean = self.cross, np.zeros_like(self.feature_sums), np.zeros_like(self.target_sums)
+        # Rounding errors are in units of what is there, or of what was there before rows were taken away.
+        traces = (float(self._gram.diagonal().sum()) or 1.0, self.largest)
+        if fit_intercept and self.weight > 0:
+            mean, target_mean = self.feature_sums / self.weight, self.target_sums / self.weight
+            right = self.cross - np.outer(self.feature_sums, target_mean)
+            self._gram.add_outer(-1 / self.weight, self.feature_sums)
+        if targets is not None:
+            right, target_mean = right @ targets, target_mean @ targets
+        return RidgePath(
+            self._gram,
+            right,
+            mean,
+            target_mean,
+            rounding=[self.rounding * trace for trace in traces if trace > 0],
+            is_single=self.rounding >= float(np.finfo(np.float32).eps),
+            penalty=penalty,
+        )
 
     def scale(self, fit_intercept: bool = True) -> float:
         """Return trace(G) / E of the centred Gram matrix, the natural unit of alpha."""
@@ -222,92 +241,6 @@ class NormalEquations:
         vars(statistic).update({name: value for name, value in plain.items() if name != "gram"})
         statistic._gram = gram_from_plain(plain["gram"], statistic.cross.shape[0])
         return statistic
-
-
-class RidgePath:
-    """Ridge solutions of one statistic for one alpha after another.
-
-    Where the statistic is of float32 features, factors are float32, which is twice as fast, and solutions are
-    refined against the float64 matrix until they are as good as those of a float64 factor; where
-    that does not converge, the factor is float64. A quick solution, good to a thousandth, is refined
-    once, and not at all for alphas larger than one for which that was enough.
-
-    Centring changes the Gram matrix of the statistic: hand over a branch of one that is still needed.
-    """
-
-    def __init__(
-        self,
-        statistic: NormalEquations,
-        fit_intercept: bool = True,
-        targets: NDArray[np.float64] | None = None,
-        penalty: NDArray[np.float64] | None = None,
-    ):
-        self._right, self._mean, self._target_mean = statistic.cross, 0 * statistic.feature_sums, 0.0
-        self._penalty = penalty
-        self._gram = statistic._gram
-        # Rounding errors are in units of what is there, or of what was there before rows were taken away.
-        traces = (float(self._gram.diagonal().sum()) or 1.0, statistic.largest)
-        units = [statistic.rounding * trace for trace in traces if trace > 0]
-        self._shifts = [0.0, *(shift * unit for unit in units for shift in _SHIFTS)]
-        if fit_intercept and statistic.weight > 0:
-            self._mean = statistic.feature_sums / statistic.weight
-            self._target_mean = statistic.target_sums / statistic.weight
-            self._right = statistic.cross - np.outer(statistic.feature_sums, self._target_mean)
-            self._gram.add_outer(-1 / statistic.weight, statistic.feature_sums)
-        if targets is not None:
-            self._right, self._target_mean = self._right @ targets, self._target_mean @ targets
-        if not (np.isfinite(self._right).all() and np.isfinite(self._mean).all()):
-            raise ValueError("Features and targets must be finite to be solved for.")
-        self._packed = statistic.packed
-        self._is_single = statistic.rounding >= np.finfo(np.float32).eps
-        self._trusted_from = np.inf  # from this diagonal on quick solutions need no refinement
-
-    def solve(self, alpha: float, quick: bool = False) -> Solution:
-        """Return the ridge solution for alpha."""
-        if not alpha >= 0 or not np.isfinite(alpha):
-            raise ValueError(f"alpha must be a finite number of at least 0, got {alpha}.")
-        gram, diagonal = self._gram, alpha
-        if self._penalty is not None:
-            gram, diagonal = self._gram.branch(), 0.0
-            gram.add_matrix(alpha, self._penalty)
-        # Rounding can leave a matrix that is not positive definite. What the data does not
-        # determine is then settled by a shift of the size of the rounding errors.
-        for shift in self._shifts:
-            with blas_threads(gram.width):
-                coefficients = self._solved(gram, diagonal + shift, quick)
-            if coefficients is not None and np.isfinite(coefficients).all():
-                return Solution(coefficients.T, self._target_mean - self._mean @ coefficients)
-        raise ValueError("The features are not finite, or too ill-conditioned to be solved for.")
-
-    def _solved(self, gram: _Gram, diagonal: float, quick: bool) -> NDArray[np.float64] | None:
-        """Return coefficients, or None if the matrix is not positive definite."""
-        if self._packed or self._is_single:
-            solver = gram.factored(diagonal, np.float32)
-            if solver is not None:
-                X = solver(self._right)
-                if (quick and diagonal >= self._trusted_from) or self._refine(gram, diagonal, solver, X, quick):
-                    return X
-        if self._packed:
-            return None
-        solver = gram.factored(diagonal)
-        return None if solver is None else solver(self._right)
-
-    def _refine(self, gram: Any, diagonal: float, solver: Any, X: NDArray[np.float64], quick: bool) -> bool:
-        """Refine a solution in place against the float64 residual; tell whether that is good enough."""
-        last = 0.2
-        for _ in range(_MOST_REFINEMENTS):
-            step = solver(self._right - gram.times(X) - diagonal * X)
-            size = float(np.linalg.norm(step)) / (float(np.linalg.norm(X)) or 1.0)
-            if not size < 0.5 * last:
-                break
-            X += step
-            last = size
-            if quick and size < 1e-3:
-                self._trusted_from = min(self._trusted_from, diagonal)
-                return True
-            if size < _REFINED:
-                return True
-        return self._packed and last < 0.1  # a packed matrix has no better factor
 
 
 def _products(Z: NDArray, C: NDArray) -> NDArray[np.float64]:

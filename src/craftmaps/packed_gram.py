@@ -23,6 +23,8 @@ class PackedGram:
     there are 2^31 of them at a width of 2^16.
     """
 
+    packed = True
+
     def __init__(self, width: int, panels: list[NDArray[np.float32]] | None = None):
         self.width = width
         if panels is None:
@@ -153,6 +155,8 @@ class ChangedGram:
     So a statistic without some of its rows, centred, takes no triangle of its own: solving needs two
     of them, not three. Making the changes again for every decomposition costs little beside it.
     """
+
+    packed = True
 
     def __init__(self, whole: PackedGram, changes: "list[_Rows | _Outer | _Matrix]"):
         self.width, self._whole, self._changes = whole.width, whole, changes

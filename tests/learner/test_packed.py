@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
 
-import craftmaps.one_pass
+import craftmaps.counting
 import craftmaps.packed_gram
 from craftmaps import NormalEquations
 from craftmaps.alpha import choose_alpha
@@ -169,7 +169,7 @@ def test_the_learner(cv):
 def test_memory_decides(monkeypatch):
     X, y = labelled_rows()
     for memory, packed in ((28 * 32**2 - 1, True), (28 * 32**2, False), (None, False)):
-        monkeypatch.setattr(craftmaps.one_pass, "available_memory", lambda memory=memory: memory)
+        monkeypatch.setattr(craftmaps.counting, "available_memory", lambda memory=memory: memory)
         assert classifier().fit(X, y)._statistic.packed is packed
 
 
