@@ -10,8 +10,9 @@ READY_DOCS := $(VENV)/.ready-docs
 demo: $(READY)
 	$(BIN)/python examples/digits.py --out demo
 
+# A worker for every core, each on one thread: more would wait for each other. Tests of threads ask for them.
 test: lint
-	$(BIN)/python -m pytest -n auto
+	CRAFTMAPS_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto
 
 lint: $(READY)
 	$(BIN)/ruff check .
