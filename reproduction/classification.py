@@ -94,7 +94,8 @@ def measure_error(cell: Cell, data: Split) -> dict[str, Any]:
     if cell["method"] == OURS:
         if is_in_rows:
             Z, Z_test = _our_features(model, data)
-            own = {"code": model.code, "code_size": model.code_size, "cv": model.cv, "alphas": DEFAULT_ALPHAS}
+            own = {name: getattr(model, name) for name in ("code", "code_size", "cv", "calibration")}
+            own |= {"alphas": DEFAULT_ALPHAS}
             values = classify_rows(data, *_row_products(Z, Z_test), Z.shape[1], seed=cell["seed"], **own)
             return values | describe_choices(model)
         model.fit(data.X_train, data.y_train)

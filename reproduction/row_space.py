@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
+from craftmaps.calibration import calibrate
 from craftmaps.codes import class_scores, make_code
 from craftmaps.randomness import child_seed, permutations
 
@@ -35,6 +36,7 @@ def classify(
     cv: int,
     alphas: Sequence[float],
     seed: int,
+    calibration: str = "temperature",
 ) -> RowSpaceChoice:
     """Learn code words of the labels, choose alpha by cross-validation on the training rows, predict.
 
@@ -55,20 +57,25 @@ def classify(
     alphas : sequence of float
         Of equally good ones the largest is taken.
     seed : int
+    calibration : str, default="temperature"
+        As in the library: other than with one temperature, scores are corrected by what left-out rows say of them.
     """
     classes, labels = np.unique(y, return_inverse=True)
     words = make_code(code, classes.size, code_size, child_seed(seed, "code"))
     folds = permutations(seed, "folds", 1, len(y))[0] % cv
     alphas = sorted(alphas)
-    wrong = np.zeros(len(alphas), np.int64)
+    left_out = np.zeros((len(alphas), len(y), classes.size))
     for fold in range(cv):
         rest, out = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
         inner, outer = K[np.ix_(rest, rest)], K[np.ix_(out, rest)]
         for j, outputs in enumerate(_outputs(inner, outer, words[labels[rest]], alphas, width)):
-            wrong[j] += np.count_nonzero(class_scores(outputs, words, "euclidean").argmax(axis=1) != labels[out])
-    alpha = alphas[len(alphas) - 1 - int(np.argmin(wrong[::-1]))]
-    (outputs,) = _outputs(K, cross, words[labels], [alpha], width)
-    return RowSpaceChoice(classes[class_scores(outputs, words, "euclidean").argmax(axis=1)], alpha)
+            left_out[j, out] = class_scores(outputs, words, "euclidean")
+    wrong = (left_out.argmax(axis=2) != labels).sum(axis=1)
+    best = len(alphas) - 1 - int(np.argmin(wrong[::-1]))
+    (outputs,) = _outputs(K, cross, words[labels], [alphas[best]], width)
+    correction = calibrate(left_out[best], labels, np.ones(len(y)), calibration)
+    scores = correction.corrected(class_scores(outputs, words, "euclidean"))
+    return RowSpaceChoice(classes[scores.argmax(axis=1)], alphas[best])
 
 
 def products(A: NDArray, B: NDArray) -> NDArray[np.float64]:

@@ -5,12 +5,12 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import minimize_scalar
-from scipy.special import log_softmax, softmax
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_scalar, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
+from craftmaps.calibration import CALIBRATIONS, Calibration, calibrate
+from craftmaps.choices import is_auto
 from craftmaps.codes import DECODINGS, check_code, class_scores, make_code
 from craftmaps.feature_map import check_choice
 from craftmaps.kernels import DotProductKernel, Rows
@@ -61,6 +61,10 @@ class CraftClassifier(ClassifierMixin, OnePassLearner):
     packed : bool or "auto", default="auto"
         Whether to keep one triangle of the Gram matrix in float32, a quarter of the memory of a
         float64 square; "auto" does where the square does not fit. Rounding then calls for a larger alpha.
+    calibration : {"auto", "temperature", "matrix"}, default="auto"
+        How scores become probabilities, by rows that were left out: with one factor, or with a matrix that also
+        corrects scores by those of other classes, and so changes what is predicted. "auto" takes the matrix where
+        rows that were left out call for it; with an explicit kernel and metric it means "temperature".
     random_state : int, RandomState instance or None, default=None
         Where the seed comes from; statistics of different rows add up if it is the same int.
     verbose : int, default=0
@@ -79,6 +83,9 @@ class CraftClassifier(ClassifierMixin, OnePassLearner):
         All labels seen, sorted.
     coef_ : ndarray of shape (n_bits, E)
     intercept_ : ndarray of shape (n_bits,)
+    calibration_ : named tuple
+        `factor`, `matrix` and `offset`: log-odds are factor * (scores @ matrix + offset). Without a
+        matrix, these two are None.
 
     Examples
     --------
@@ -107,6 +114,7 @@ class CraftClassifier(ClassifierMixin, OnePassLearner):
         fit_intercept: bool = True,
         batch_rows: int | str = "auto",
         packed: bool | str = "auto",
+        calibration: str = "auto",
         random_state: Any = None,
         verbose: int = 0,
     ):
@@ -125,6 +133,7 @@ class CraftClassifier(ClassifierMixin, OnePassLearner):
         self.fit_intercept = fit_intercept
         self.batch_rows = batch_rows
         self.packed = packed
+        self.calibration = calibration
         self.random_state = random_state
         self.verbose = verbose
 
@@ -150,7 +159,7 @@ class CraftClassifier(ClassifierMixin, OnePassLearner):
     def predict_proba(self, X: Rows) -> NDArray[np.floating]:
         """Return probabilities of the classes, calibrated on rows that were left out."""
         scores = self._scores(self._outputs(X))
-        return softmax(scores * scores.dtype.type(self._temperature), axis=1)
+        return self.calibration_.probabilities(scores)
 
     def _checked_targets(self, y: Any) -> NDArray:
         check_classification_targets(y)
@@ -162,6 +171,9 @@ class CraftClassifier(ClassifierMixin, OnePassLearner):
         check_code(self.code)
         if self.code_size is not None:
             check_scalar(self.code_size, "code_size", Integral, min_val=1)
+        check_choice("calibration", self.calibration, CALIBRATIONS)
+        if self.calibration == "matrix" and self.cv is None:
+            raise ValueError("cv must be set for calibration='matrix', which is learned from rows left out, got None.")
 
     def _forget_targets(self) -> None:
         self.classes_ = np.empty(0)
@@ -218,7 +230,7 @@ class CraftClassifier(ClassifierMixin, OnePassLearner):
         return bits[np.searchsorted(self.classes_, y)]
 
     def _errors(self, outputs: NDArray, y: NDArray) -> NDArray[np.float64]:
-        return (self.classes_[self._scores(outputs).argmax(axis=1)] != y).astype(np.float64)
+        return (self.classes_[self._decoded(outputs).argmax(axis=1)] != y).astype(np.float64)
 
     def _words(self) -> NDArray[np.float64]:
         """Return the code words of the classes seen so far."""
@@ -229,7 +241,11 @@ class CraftClassifier(ClassifierMixin, OnePassLearner):
         return make_code(self.code, n_classes, size, child_seed(self.seed_, "code"))
 
     def _scores(self, outputs: NDArray) -> NDArray:
-        """Return the scores of the classes from what is predicted for their indicators."""
+        """Return the scores of the classes, corrected, from what is predicted for their indicators."""
+        return self.calibration_.corrected(self._decoded(outputs))
+
+    def _decoded(self, outputs: NDArray) -> NDArray:
+        """Return the scores of the classes as least squares has them."""
         words = self._words()
         return class_scores(outputs @ words.astype(outputs.dtype), words, self.decoding)
 
@@ -237,19 +253,23 @@ class CraftClassifier(ClassifierMixin, OnePassLearner):
         self._target_coef, self._target_intercept = coef, intercept
         words = self._words()
         self.coef_, self.intercept_ = words.T @ coef, words.T @ intercept
-        self._temperature = 4.0
+        self.calibration_ = Calibration()
         if self._alpha_choice is not None:
-            scores, labels = self._scores(self._alpha_choice.outputs), self._alpha_choice.labels
-            self._temperature = _calibrate(scores, np.searchsorted(self.classes_, labels), self._alpha_choice.weights)
+            scores = self._decoded(self._alpha_choice.outputs)
+            labels = np.searchsorted(self.classes_, self._alpha_choice.labels)
+            # What is explicit is obeyed to the letter: least squares then has the last word.
+            is_open = is_auto(self.kernel) or is_auto(self.metric) or not is_auto(self.calibration)
+            calibration = self.calibration if is_open else "temperature"
+            self.calibration_ = calibrate(scores, labels, self._alpha_choice.weights, calibration)
 
-    def _solution_to_plain(self) -> dict[str, Any]:
+    def _solution_to_plain(self, dtype: Any) -> dict[str, Any]:
         code = self.code if isinstance(self.code, str) else np.asarray(self.code, dtype=np.float64).tolist()
         return {
             "classes": self._targets_to_plain(),
             "code": code,
             "code_size": None if self.code_size is None else int(self.code_size),
             "decoding": self.decoding,
-            "temperature": self._temperature,
+            "calibration": self.calibration_.to_plain(dtype),
         }
 
     def _solution_from_plain(self, plain: dict[str, Any]) -> None:
@@ -257,15 +277,7 @@ class CraftClassifier(ClassifierMixin, OnePassLearner):
         code = plain["code"] if isinstance(plain["code"], str) else np.array(plain["code"])
         self.set_params(code=code, code_size=plain["code_size"], decoding=plain["decoding"])
         self._set_solution(self._target_coef, self._target_intercept)
-        if plain["temperature"] is not None:  # old files lack it where `save` had to solve first
-            self._temperature = float(plain["temperature"])
-
-
-def _calibrate(scores: NDArray, labels: NDArray[np.int64], weight: NDArray[np.float64]) -> float:
-    """Return the factor that makes softmax of the scores of left-out rows most likely."""
-
-    def surprise(log_factor: float) -> float:
-        chosen = log_softmax(scores * np.exp(log_factor), axis=1)[np.arange(labels.size), labels]
-        return -float(np.average(chosen, weights=weight))
-
-    return float(np.exp(minimize_scalar(surprise, bounds=(-3, 8 + np.log(scores.shape[1])), method="bounded").x))
+        if "calibration" in plain:
+            self.calibration_ = Calibration.from_plain(plain["calibration"], self.classes_.size)
+        elif plain["temperature"] is not None:  # as in older files, some of which lack it
+            self.calibration_ = Calibration(float(plain["temperature"]))

@@ -221,8 +221,8 @@ class OnePassLearner(CountingLearner):
         """Take over the labels of a checkpoint."""
 
     @abstractmethod
-    def _solution_to_plain(self) -> dict[str, Any]:
-        """Describe what a model file says of this kind of learner alone."""
+    def _solution_to_plain(self, dtype: Any) -> dict[str, Any]:
+        """Describe what a model file says of this kind of learner alone, arrays in a precision."""
 
     @abstractmethod
     def _solution_from_plain(self, plain: dict[str, Any]) -> None:

@@ -166,7 +166,7 @@ class CraftRegressor(RegressorMixin, MultiOutputMixin, OnePassLearner):
         self.coef_ = coef[0] if self._is_flat else coef
         self.intercept_ = intercept[0] if self._is_flat else intercept
 
-    def _solution_to_plain(self) -> dict[str, Any]:
+    def _solution_to_plain(self, dtype: Any) -> dict[str, Any]:
         return {"is_flat": self._is_flat}
 
     def _solution_from_plain(self, plain: dict[str, Any]) -> None:

@@ -27,7 +27,7 @@ def to_plain(learner: Any, dtype: Any, notes: Any) -> dict[str, Any]:
         "intercept": learner._target_intercept,
         # As text: what is in them is not this library's, and must not be taken for an array.
         "notes": {"json": json.dumps(getattr(learner, "notes_", None) if notes is None else notes)},
-        **learner._solution_to_plain(),
+        **learner._solution_to_plain(dtype),
     }
 
 

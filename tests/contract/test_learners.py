@@ -9,7 +9,7 @@ EXPLICIT = {"kernel": Polynomial(2), "n_components": 24, "metric": None, "cv": 3
 LEARNERS = [
     CraftClassifier(n_components=16, alphas=[1e-6, 1e-3, 1.0], cv=3),
     CraftClassifier(**EXPLICIT),
-    CraftClassifier(**EXPLICIT, code="random", code_size=12, decoding="loss"),
+    CraftClassifier(**EXPLICIT, code="random", code_size=12, decoding="loss", calibration="matrix"),
     CraftRegressor(n_components=16, alphas=[1e-6, 1e-3, 1.0], cv=3),
     CraftRegressor(**EXPLICIT),
     CraftRegressor(Polynomial(2), 16, metric=None, feature_map=None, cv=None, alphas=1e-3),

@@ -49,6 +49,7 @@ SIGNATURES = {
             "fit_intercept": True,
             "batch_rows": "auto",
             "packed": "auto",
+            "calibration": "auto",
             "random_state": None,
             "verbose": 0,
         },

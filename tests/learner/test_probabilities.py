@@ -75,7 +75,7 @@ def test_calibration_is_by_rows_left_out():
     assert calibrated < np.log(3)
     scores = model.decision_function(X[TEST])
     for factor in (0.1, 10.0):
-        powers = np.exp(scores * model._temperature * factor)
+        powers = np.exp(scores * model.calibration_.factor * factor)
         assert log_loss(y[TEST], powers / powers.sum(axis=1, keepdims=True), labels=model.classes_) > calibrated
 
 
