@@ -33,7 +33,7 @@ def cell_of(settings: dict[str, Any], method: str, components: int, seed: int) -
     cell = {key: settings[key] for key in ("dataset", "split", "max_rows") if key in settings}
     cell |= {"method": method, "components": components, "seed": seed}
     if method == OURS:
-        return cell
+        return cell | ours_of(settings)
     n_rows, _ = SIZES[settings["dataset"], settings.get("split", "customary")]
     selection = selection_at(0 if in_row_space(components, n_rows) else components, settings)
     return cell | {
@@ -43,6 +43,11 @@ def cell_of(settings: dict[str, Any], method: str, components: int, seed: int) -
         "code_size": settings["code_size"],
         **selection,
     }
+
+
+def ours_of(settings: dict[str, Any]) -> Cell:
+    """Return what an experiment sets of the library's own choices."""
+    return {key: settings[f"our_{key}"] for key in ("calibration",) if f"our_{key}" in settings}
 
 
 def selection_at(components: int, settings: dict[str, Any]) -> dict[str, Any]:
@@ -72,7 +77,8 @@ def kernel_of(cell: Cell) -> Polynomial:
 def classifier(cell: Cell, n_features: int) -> CraftClassifier:
     """Return the classifier of a cell, not yet fitted."""
     if cell["method"] == OURS:
-        return CraftClassifier(n_components=cell["components"], random_state=cell["seed"])
+        given = {"calibration": cell["calibration"]} if "calibration" in cell else {}
+        return CraftClassifier(n_components=cell["components"], random_state=cell["seed"], **given)
     return CraftClassifier(
         kernel_of(cell),
         cell["components"],

@@ -15,7 +15,7 @@ from typing import Any
 from craftmaps import checkpoint, datasets
 from craftmaps.randomness import child_seed
 from reproduction.cells import HERE, Cell
-from reproduction.classification import OUR_SOLUTIONS, alphas_of, chosen_alpha, classifier, selection_at
+from reproduction.classification import OUR_SOLUTIONS, alphas_of, chosen_alpha, classifier, ours_of, selection_at
 from reproduction.costs import Cost, Rates, learning_bytes
 from reproduction.infinite_digits import SIDE, InfiniteDigits
 from reproduction.methods import OURS
@@ -40,7 +40,9 @@ def cells(settings: dict[str, Any]) -> Iterator[Cell]:
         for method in settings["methods"]:
             keys = ("source",) if method == OURS else _KEYS
             common = {key: own[key] for key in keys} | {"method": method, "components": components}
-            if method != OURS:
+            if method == OURS:
+                common |= ours_of(settings)
+            else:
                 common["up_components"] = settings["up_factor"] * components
             for seed in range(settings["seeds"]):
                 for n_rows in settings["rows"]:
