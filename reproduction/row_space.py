@@ -98,8 +98,9 @@ def _outputs(
     unit = float(np.trace(centred)) / width
     results = []
     for alpha in alphas:
-        system = centred.copy()
+        system = centred.copy(order="F")  # as LAPACK has it, which spares it another copy
         system[np.diag_indices_from(system)] += alpha * unit
-        weights = linalg.solve(system, Y - target_mean, assume_a="pos", overwrite_a=True, check_finite=False)
+        factor = linalg.cho_factor(system, lower=True, overwrite_a=True, check_finite=False)
+        weights = linalg.cho_solve(factor, Y - target_mean, check_finite=False)
         results.append(other @ weights + target_mean)
     return results
