@@ -37,6 +37,11 @@ class Calibration(NamedTuple):
     matrix: NDArray[np.float64] | None = None
     offset: NDArray[np.float64] | None = None
 
+    @property
+    def name(self) -> str:
+        """What it is, in a word."""
+        return "temperature" if self.matrix is None else "matrix"
+
     def corrected(self, scores: NDArray) -> NDArray:
         """Return scores, corrected where there is a matrix."""
         if self.matrix is None or self.offset is None:

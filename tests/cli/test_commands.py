@@ -73,6 +73,7 @@ def test_options_reach_the_learner(tmp_path):
     data = write_parquet(tmp_path / "train.parquet", label="kind", labels=[*"abcdef"] * 40)
     options = ["--target", "kind", "--components", 16, "--kernel", "exp:0.5", "--metric", "covariance", "--alpha", 0.5]
     options += ["--feature-map", "landmarks", "--code", "hadamard", "--seed", 7, "--threads", 1, "--drop", "x_3"]
+    options += ["--calibration", "matrix"]
     summary = run_json("train", data, "--out", tmp_path / "m.craft", "--max-rows", 120, *options)
     model = load_model(tmp_path / "m.craft")
     assert model.n_rows_seen_ == 120
@@ -82,6 +83,8 @@ def test_options_reach_the_learner(tmp_path):
     told = summary["model"]
     assert (told["kernel"], told["feature_map"], told["features"], told["seed"]) == ("exp:0.5", "LandmarkMap", 16, 7)
     assert told["metric"].startswith("covariance")
+    assert told["calibration"] == "matrix"
+    assert model.calibration_.matrix.shape == (6, 6)
 
 
 def test_no_map_and_automatic_choices(tmp_path):

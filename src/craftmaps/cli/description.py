@@ -26,6 +26,7 @@ def describe(model: Any, path: Path, target: str | int | None) -> dict[str, Any]
         "metric": _metric_text(lift.metric),
         "length": "unit length" if lift.scale is None else f"times {lift.scale:.4g}",
         "code": None if classes is None else model.code,
+        "calibration": None if classes is None else model.calibration_.name,
         "alpha": model.alpha_,
         "seed": model.seed_,
     }
@@ -38,7 +39,7 @@ def model_facts(model: dict[str, Any]) -> list[tuple[str, str]]:
     if classes is not None and len(classes) <= 12:
         told += ": " + ", ".join(map(str, classes))
     target = "" if model["target"] is None else f"{model['target']}, "
-    return [
+    facts = [
         ("learned from", f"{model['rows']:,} rows of {model['columns']:,} columns"),
         ("target", f"{target}{told}"),
         ("features", f"{model['features']:,}, {model['feature_map'] or 'the columns themselves'}"),
@@ -47,6 +48,7 @@ def model_facts(model: dict[str, Any]) -> list[tuple[str, str]]:
         ("alpha", f"{model['alpha']:.3g}"),
         ("seed", str(model["seed"])),
     ]
+    return facts if model["calibration"] is None else [*facts, ("calibration", model["calibration"])]
 
 
 def error_text(scores: dict[str, Any] | None) -> str:

@@ -48,6 +48,9 @@ def train(
     code: Annotated[
         Literal["one-vs-rest", "random", "hadamard"], typer.Option(help="Code words of the classes.")
     ] = "one-vs-rest",
+    calibration: Annotated[
+        Literal["auto", "temperature", "matrix"], typer.Option(help="Whether left-out rows correct scores of classes.")
+    ] = "auto",
     alpha: Annotated[
         list[Any] | None,
         option(real_number(True), "ALPHA", "Penalty in units of trace(G) / E; several, one option each, are compared."),
@@ -93,6 +96,7 @@ def train(
         "feature_map": None if feature_map == "none" else feature_map,
         "metric": None if metric == "none" else metric,
         "code": code,
+        "calibration": calibration,
         "alphas": alpha or None,
         "random_state": seed,
     }

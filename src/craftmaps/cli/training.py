@@ -83,7 +83,9 @@ class Training:
         self._sample = first[0][:_SAMPLE_ROWS]
         blocks = itertools.chain([first], blocks)
         if is_regression(regression, columns.target, columns.target_kind, first[1]):
-            self.model: Any = CraftRegressor(**{name: value for name, value in parameters.items() if name != "code"})
+            of_classes = ("code", "calibration")
+            parameters = {name: value for name, value in parameters.items() if name not in of_classes}
+            self.model: Any = CraftRegressor(**parameters)
         else:
             self.model = CraftClassifier(**parameters)
             blocks = checked_classes(blocks, columns.target, rows.budget.most_classes, rows.budget.n_bytes)
