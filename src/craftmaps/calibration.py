@@ -130,10 +130,15 @@ def _matrix_scaling(
 
     def objective(flat: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         change = unit @ flat.reshape(n_classes + 1, n_classes)
-        log_odds = log_softmax(inputs[:, :-1] + inputs @ change, axis=1)
-        surplus = weight[:, None] * np.exp(log_odds)
+        powers = inputs @ change
+        powers += inputs[:, :-1]
+        powers -= powers.max(axis=1, keepdims=True)
+        chosen = powers[rows, labels]
+        np.exp(powers, out=powers)
+        totals = powers.sum(axis=1)
+        surplus = powers * (weight / totals)[:, None]
         surplus[rows, labels] -= weight
-        value = -weight @ log_odds[rows, labels] + 0.5 * _PENALTY * np.square(change).sum()
+        value = weight @ (np.log(totals) - chosen) + 0.5 * _PENALTY * np.square(change).sum()
         return value, (unit.T @ (inputs.T @ surplus + _PENALTY * change)).ravel()
 
     start = np.zeros((n_classes + 1) * n_classes)
