@@ -47,7 +47,7 @@ def cell_of(settings: dict[str, Any], method: str, components: int, seed: int) -
 
 def ours_of(settings: dict[str, Any]) -> Cell:
     """Return what an experiment sets of the library's own choices."""
-    return {key: settings[f"our_{key}"] for key in ("calibration",) if f"our_{key}" in settings}
+    return {"calibration": settings["our_calibration"]} if "our_calibration" in settings else {}
 
 
 def selection_at(components: int, settings: dict[str, Any]) -> dict[str, Any]:

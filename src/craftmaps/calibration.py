@@ -23,7 +23,7 @@ CALIBRATIONS = ("auto", "temperature", "matrix")
 _UNCALIBRATED = 4.0  # a factor for scores of -1 to 1
 _PENALTY = 10.0  # a matrix is expected within 1 / sqrt(10) of the identity
 _FEWEST_ROWS = 500  # to tell whether a matrix is better
-_MOST_CLASSES = 256  # beyond, a matrix has more numbers than the sample that it is learned from
+_MOST_CLASSES = 256  # beyond, a matrix has more numbers than the usual sample of rows can tell
 _MOST_STEPS = 200
 
 
