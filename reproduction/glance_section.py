@@ -19,8 +19,9 @@ cannot tell better candidates: exact kernels with eight other metrics and degree
 exponential kernel have cross-validated errors within noise of each other, with folds at random or of neighbours in the
 file, and the best of them on training rows is not the best on test rows. In part e the test rows are by writers of
 their own, whom no fold of the training rows stands for; landmarks at the same E, and penalties or metrics chosen by
-squared error or likelihood instead of errors, were no better. What did help, where features are few or classes many,
-is to correct the scores of classes by those of left-out rows ("One thing changed", below)."""
+squared error or likelihood instead of errors, were no better. What helps where features are few, in parts a and e, is
+to correct the scores of classes by those of left-out rows; with three seeds most of it is within noise ("One thing
+changed", below)."""
 
 
 def glance_section(finished: dict[str, list[Pair]], n_wanted: dict[str, int]) -> str:
