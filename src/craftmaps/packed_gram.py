@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import get_blas_funcs, get_lapack_funcs
 
-from craftmaps.parallel import cut, for_each
+from craftmaps.conjugate_gradients import QuickSolver
+from craftmaps.parallel import cut, for_each, multiply
 
 _PANEL = 1024
 _CHUNK = 128
@@ -74,8 +75,11 @@ class PackedGram:
         return PackedGram(self.width, [panel.copy() for panel in self.panels])
 
     def branch(self, room: Any = None) -> "ChangedGram":
-        """Return a matrix that can be changed on its own, as long as this one stays as it is."""
-        return ChangedGram(self, [])
+        """Return a matrix that can be changed on its own, as long as this one stays as it is.
+
+        It is solved quickly with the help of what an earlier branch has found out.
+        """
+        return ChangedGram(self, [], QuickSolver() if room is None else room.quick)
 
     def __iadd__(self, other: "PackedGram") -> Self:
         for mine, theirs in zip(self.panels, other.panels, strict=True):
@@ -111,17 +115,22 @@ class PackedGram:
             panel[width:] = trsm(1.0, corner, panel[width:].T, lower=1).T
         return lambda right: _substitute(factor, bounds, right)
 
-    def times(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the product with some columns, in float64."""
-        out = np.zeros_like(X)
-        for panel, (first, last) in zip(self.panels, self._bounds, strict=True):
-            for start in range(0, last - first, _CHUNK):
-                top, stop = first + start, min(first + start + _CHUNK, last)
-                columns = panel[start:, start : start + _CHUNK].astype(np.float64)
-                columns[: stop - top] = np.tril(columns[: stop - top])
-                out[top:] += columns @ X[top:stop]
-                columns[np.diag_indices(stop - top)] = 0  # the diagonal counts once
-                out[top:stop] += columns.T @ X[top:]
+    def times(self, X: NDArray) -> NDArray:
+        """Return the product with some columns, in their precision; the same on any number of threads."""
+        out, parts = np.zeros_like(X), [slice(*bounds) for bounds in self._bounds]
+
+        def part(i: int) -> None:
+            for j, columns in enumerate(parts[:i]):
+                rows = slice(parts[i].start - columns.start, parts[i].stop - columns.start)
+                out[parts[i]] += self.panels[j][rows].astype(X.dtype, copy=False) @ X[columns]
+            panel, width = self.panels[i], parts[i].stop - parts[i].start
+            corner = np.tril(panel[:width]).astype(X.dtype, copy=False)
+            out[parts[i]] += corner @ X[parts[i]] + np.tril(corner, -1).T @ X[parts[i]]
+            for rows in cut(len(panel), _PANEL)[1:]:
+                below = slice(parts[i].start + rows.start, parts[i].start + rows.stop)
+                out[parts[i]] += panel[rows].astype(X.dtype, copy=False).T @ X[below]
+
+        for_each(part, range(len(parts)))
         return out
 
     def to_plain(self) -> dict[str, NDArray]:
@@ -158,8 +167,8 @@ class ChangedGram:
 
     packed = True
 
-    def __init__(self, whole: PackedGram, changes: "list[_Rows | _Outer | _Matrix]"):
-        self.width, self._whole, self._changes = whole.width, whole, changes
+    def __init__(self, whole: PackedGram, changes: "list[_Rows | _Outer | _Matrix]", quick: QuickSolver):
+        self.width, self._whole, self._changes, self.quick = whole.width, whole, changes, quick
 
     @property
     def panels(self) -> list[NDArray[np.float32]]:
@@ -191,7 +200,7 @@ class ChangedGram:
 
     def branch(self, room: Any = None) -> "ChangedGram":
         """Return a matrix that can be changed on its own, as long as the triangle stays as it is."""
-        return ChangedGram(self._whole, [*self._changes])
+        return ChangedGram(self._whole, [*self._changes], self.quick)
 
     def square(self) -> NDArray[np.float64]:
         """Return the matrix, whose upper triangle has no meaning."""
@@ -205,9 +214,13 @@ class ChangedGram:
         """Return the matrix as arrays."""
         return self.copy().to_plain()
 
-    def times(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the product with some columns, in float64."""
+    def times(self, X: NDArray) -> NDArray:
+        """Return the product with some columns, in their precision."""
         return sum((change.times(X) for change in self._changes), self._whole.times(X))
+
+    def solved_quickly(self, diagonal: float, right: NDArray[np.float64]) -> NDArray[np.float64] | None:
+        """Return the solution to a thousandth with something added to the diagonal, or None: see `QuickSolver`."""
+        return self.quick.solve(self.times, right, diagonal)
 
 
 class _Rows(NamedTuple):
@@ -222,12 +235,14 @@ class _Rows(NamedTuple):
     def diagonal(self) -> NDArray[np.float64]:
         return self.sign * np.einsum("ij,ij->j", self.Z, self.Z, dtype=np.float64)
 
-    def times(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
-        total = np.zeros_like(X)
-        for rows in cut(len(self.Z), _CHUNK):
-            Z = self.Z[rows].astype(np.float64)
-            total += Z.T @ (Z @ X)
-        return self.sign * total
+    def times(self, X: NDArray) -> NDArray:
+        products, total = self.sign * multiply(self.Z, X), np.empty_like(X)
+
+        def part(columns: slice) -> None:
+            total[columns] = self.Z[:, columns].T @ products
+
+        for_each(part, cut(len(X), _PANEL))
+        return total
 
 
 class _Outer(NamedTuple):
@@ -242,8 +257,8 @@ class _Outer(NamedTuple):
     def diagonal(self) -> NDArray[np.float64]:
         return self.factor * self.vector**2
 
-    def times(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
-        return self.factor * np.outer(self.vector, self.vector @ X)
+    def times(self, X: NDArray) -> NDArray:
+        return (self.factor * np.outer(self.vector, self.vector @ X)).astype(X.dtype)
 
 
 class _Matrix(NamedTuple):
@@ -258,8 +273,8 @@ class _Matrix(NamedTuple):
     def diagonal(self) -> NDArray[np.float64]:
         return self.factor * self.matrix.diagonal()
 
-    def times(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
-        return self.factor * (self.matrix @ X)
+    def times(self, X: NDArray) -> NDArray:
+        return (self.factor * (self.matrix @ X)).astype(X.dtype)
 
 
 def _substitute(

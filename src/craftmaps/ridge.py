@@ -28,7 +28,8 @@ class RidgePath:
     Where features were float32, factors are float32, which is twice as fast, and solutions are
     refined against the float64 matrix until they are as good as those of a float64 factor; where
     that does not converge, the factor is float64. A quick solution, good to a thousandth, is refined
-    once, and not at all for alphas larger than one for which that was enough.
+    once, and not at all for alphas larger than one for which that was enough; that of a wide packed
+    matrix has no factor at all where conjugate gradients are quicker.
 
     Parameters
     ----------
@@ -82,6 +83,10 @@ class RidgePath:
 
     def _solved(self, gram: Gram, diagonal: float, quick: bool) -> NDArray[np.float64] | None:
         """Return coefficients, or None if the matrix is not positive definite."""
+        if quick and isinstance(gram, ChangedGram):
+            X = gram.solved_quickly(diagonal, self._right)
+            if X is not None:
+                return X
         if self._is_single:
             solver = gram.factored(diagonal, np.float32)
             if solver is not None:
