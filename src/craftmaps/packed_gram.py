@@ -1,6 +1,7 @@
 """The lower triangle of a Gram matrix in float32, where a float64 square does not fit."""
 
 from collections.abc import Callable
+from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple, Self
 
@@ -102,17 +103,26 @@ class PackedGram:
         potrf = get_lapack_funcs("potrf", dtype=np.float32)
         trsm = get_blas_funcs("trsm", dtype=np.float32)
         bounds, factor = self._bounds, self.panels
+
+        def subtract(j: int, rows: slice) -> None:  # left-looking: what earlier panels leave of this one
+            first, last = bounds[j]
+            for i in range(j):
+                earlier = factor[i][first - bounds[i][0] :]
+                factor[j][rows] -= earlier[rows] @ earlier[: last - first].T
+
         for j, (first, last) in enumerate(bounds):
             panel, width = factor[j], last - first
             panel[np.diag_indices(width)] += np.float32(diagonal)
-            for i in range(j):  # left-looking: what earlier panels leave of this one
-                earlier = factor[i][first - bounds[i][0] :]
-                panel -= earlier @ earlier[:width].T
+            for_each(partial(subtract, j), cut(len(panel), _PANEL))
             corner, info = potrf(panel[:width], lower=1, clean=1)
             if info:
                 return None
             panel[:width] = corner
-            panel[width:] = trsm(1.0, corner, panel[width:].T, lower=1).T
+
+            def divide(rows: slice, panel=panel, corner=corner) -> None:
+                panel[rows] = trsm(1.0, corner, panel[rows].T, lower=1).T
+
+            for_each(divide, cut(len(panel), _PANEL)[1:])
         return lambda right: _substitute(factor, bounds, right)
 
     def times(self, X: NDArray) -> NDArray:
