@@ -50,7 +50,6 @@ class QuickSolver:
         diagonal : float
         """
         width, n_columns = right.shape
-        diagonal = float(diagonal)  # one of NumPy's own would make float32 columns float64
         most = int(_STEPS_OF_FACTOR * width / max(n_columns, _FEWEST_COLUMNS))
         if most < _FEWEST_STEPS or diagonal <= self._too_small:
             return None
