@@ -73,6 +73,8 @@ def choose_alpha(
         rest.add(Z, targets(y), weight, sign=-1.0)
         unit = rest.scale(fit_intercept) or 1.0
         path = rest.ridge_path(fit_intercept)
+        tell(f"Choosing alpha: fold {i + 1} of {len(folds)}")
+        path.prepare([race.alphas[j] * unit for j in race.live])
 
         def outputs(alpha: float, path=path, unit=unit, Z=Z) -> NDArray:
             solution = path.solve(alpha * unit, quick=True)

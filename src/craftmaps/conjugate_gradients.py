@@ -1,8 +1,9 @@
 """Quick solutions of wide systems: conjugate gradients, with the largest eigenvalues out of the way.
 
 A Cholesky decomposition of width E costs E^3 / 3; a step for k right-hand sides costs 2 k E^2, and random features
-of many rows want some fifty steps once the few large eigenvalues are deflated. The deflation is found once and serves
-all penalties, and all matrices that are much alike, such as those of folds.
+of many rows want some dozens of steps once the few large eigenvalues are deflated. The deflation is found once and
+serves all penalties, and all matrices that are much alike, such as those of folds. All penalties take their steps
+together, because products of few columns wait for the matrix to be read.
 
 References
 ----------
@@ -12,7 +13,7 @@ Z. Strakos, P. Tichy, "On error estimation in the conjugate gradient method and 
 computations", ETNA 13, 2002.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -27,9 +28,9 @@ Product = Callable[[NDArray], NDArray]
 _TOLERANCE = 1e-3
 _WINDOW = 8  # steps over which the error must hardly fall any more
 _FEWEST_STEPS = 100  # where a decomposition costs no more than these, it is the better way
-_STEPS_OF_FACTOR = 1 / 12  # in units of E / k: measured, products of few columns run at half the rate
+_STEPS_OF_FACTOR = 1 / 9  # in units of E / k: measured, products of few columns run at two thirds of the rate
 _FEWEST_COLUMNS = 4  # fewer take as long, as the matrix must be read
-_WIDTH_OF_RANK, _MOST_RANK = 32, 2048
+_WIDTH_OF_RANK, _MOST_RANK = 16, 2048
 
 
 class QuickSolver:
@@ -39,28 +40,36 @@ class QuickSolver:
         self._deflation: Deflation | None = None
         self._too_small = -1.0  # a diagonal with which it took too many steps
 
-    def solve(self, times: Product, right: NDArray[np.float64], diagonal: float) -> NDArray[np.float64] | None:
-        """Return the solution, or None where a decomposition is the better way.
+    def solve(
+        self, times: Product, right: NDArray[np.float64], diagonals: Sequence[float]
+    ) -> list[NDArray[np.float64] | None]:
+        """Return a solution for each diagonal, None where a decomposition is the better way.
 
         Parameters
         ----------
         times : function of float32 columns
             The product of the matrix with them.
         right : ndarray of shape (width, n_columns)
-        diagonal : float
+        diagonals : sequence of float
         """
         width, n_columns = right.shape
         most = int(_STEPS_OF_FACTOR * width / max(n_columns, _FEWEST_COLUMNS))
-        if most < _FEWEST_STEPS or diagonal <= self._too_small:
-            return None
+        tried = [i for i, diagonal in enumerate(diagonals) if diagonal > self._too_small]
+        solutions: list[NDArray[np.float64] | None] = [None] * len(diagonals)
+        if most < _FEWEST_STEPS or not tried:
+            return solutions
         with serial_blas:  # the same on any number of threads: those are in the product
             if self._deflation is None:
                 self._deflation = Deflation.of(times, width)
-            X = _conjugate_gradients(times, right.astype(np.float32), diagonal, self._deflation, most)
-        if X is None:
-            self._too_small = max(self._too_small, diagonal)
-            return None
-        return X.astype(np.float64)
+            steps = _Steps(times, right.astype(np.float32), [diagonals[i] for i in tried], self._deflation)
+            while steps.owners.size and steps.n_taken < most:
+                steps.take()
+        for i, X in zip(tried, steps.solutions, strict=True):
+            if X is None:
+                self._too_small = max(self._too_small, diagonals[i])
+            else:
+                solutions[i] = X.astype(np.float64)
+        return solutions
 
 
 class Deflation(NamedTuple):
@@ -86,41 +95,69 @@ class Deflation(NamedTuple):
         values, vectors = linalg.eigh((root.T @ root).astype(np.float64))
         return cls(values, root @ (vectors / np.sqrt(values)).astype(np.float32))
 
-    def precondition(self, R: NDArray, diagonal: float) -> NDArray:
-        """Return R with the directions of large eigenvalues scaled down to the smallest of these."""
+    def precondition(self, R: NDArray, shifts: NDArray) -> NDArray:
+        """Return R, whose columns have shifts, with the directions of large eigenvalues scaled down to the least."""
         if not self.values.size:
             return R
-        excess = (self.values[0] + diagonal) / (self.values + diagonal) - 1
-        return R + self.vectors @ (excess[:, None].astype(np.float32) * (self.vectors.T @ R))
+        excess = (self.values[0] + shifts) / (self.values[:, None] + shifts) - 1
+        return R + self.vectors @ (excess.astype(np.float32) * (self.vectors.T @ R))
 
 
-def _conjugate_gradients(
-    times: Product, right: NDArray[np.float32], diagonal: float, deflation: Deflation, most: int
-) -> NDArray[np.float32] | None:
-    """Return the solution to `_TOLERANCE` in the norm of the matrix, or None if that takes more steps or is not to be.
+class _Steps:
+    """Conjugate gradients for one right side and several diagonals, each of which ends when it is solved or fails.
 
-    Each step takes its gain off the squared error, so the gains of the last steps tell what is left of it.
+    Each step takes its gain off the squared error in the norm of the matrix, so the gains of the last steps tell what
+    is left of it.
     """
-    X, R = np.zeros_like(right), right.copy()
-    preconditioned = deflation.precondition(R, diagonal)
-    direction, size = preconditioned, _dots(R, preconditioned)
-    gains: list[NDArray[np.float64]] = []
-    for _ in range(most):
-        product = times(direction) + diagonal * direction
-        curvature = _dots(direction, product)
-        if not (np.isfinite(curvature) & ((curvature > 0) | (size == 0))).all():
-            return None  # not positive
-        step = np.divide(size, curvature, out=np.zeros_like(size), where=size > 0)
-        X += step.astype(np.float32) * direction
-        R -= step.astype(np.float32) * product
-        gains.append(step * size)
-        if len(gains) > _WINDOW and np.all(sum(gains[-_WINDOW:]) <= _TOLERANCE**2 * sum(gains)):
-            return X
-        preconditioned = deflation.precondition(R, diagonal)
-        before, size = size, _dots(R, preconditioned)
-        ratio = np.divide(size, before, out=np.zeros_like(size), where=before > 0)
-        direction = preconditioned + ratio.astype(np.float32) * direction
-    return None
+
+    def __init__(
+        self, times: Product, right: NDArray[np.float32], diagonals: Sequence[float], deflation: Deflation
+    ) -> None:
+        self._times, self._deflation = times, deflation
+        self.n_taken = 0
+        self.solutions: list[NDArray[np.float32] | None] = [None] * len(diagonals)
+        self.owners = np.repeat(np.arange(len(diagonals)), right.shape[1])  # the diagonal of each column
+        self._shifts = np.asarray(diagonals, dtype=np.float32)[self.owners]
+        self._R = np.tile(right, len(diagonals))
+        self._X = np.zeros_like(self._R)
+        self._direction = deflation.precondition(self._R, self._shifts)
+        self._size = _dots(self._R, self._direction)
+        self._gains = np.zeros((_WINDOW, self.owners.size))
+        self._total = np.zeros(self.owners.size)
+
+    def take(self) -> None:
+        """Take a step for all columns that are left."""
+        product = self._times(self._direction) + self._shifts * self._direction
+        curvature = _dots(self._direction, product)
+        is_positive = np.isfinite(curvature) & ((curvature > 0) | (self._size == 0))
+        length = np.divide(self._size, curvature, out=np.zeros_like(curvature), where=is_positive & (self._size > 0))
+        self._X += length.astype(np.float32) * self._direction
+        self._R -= length.astype(np.float32) * product
+        self._gains[self.n_taken % _WINDOW] = length * self._size
+        self._total += length * self._size
+        self.n_taken += 1
+        is_solved = self._gains.sum(axis=0) <= _TOLERANCE**2 * self._total
+        self._end(is_positive, is_solved & (self.n_taken > _WINDOW))
+        preconditioned = self._deflation.precondition(self._R, self._shifts)
+        before, self._size = self._size, _dots(self._R, preconditioned)
+        ratio = np.divide(self._size, before, out=np.zeros_like(before), where=before > 0)
+        self._direction = preconditioned + ratio.astype(np.float32) * self._direction
+
+    def _end(self, is_positive: NDArray[np.bool_], is_solved: NDArray[np.bool_]) -> None:
+        """Let go of the diagonals that are solved, and of those with which the matrix is not positive."""
+        kept = np.ones(self.owners.size, bool)
+        for i in np.unique(self.owners):
+            mine = self.owners == i
+            if is_positive[mine].all() and is_solved[mine].all():
+                self.solutions[i] = self._X[:, mine]
+            elif is_positive[mine].all():
+                continue
+            kept &= ~mine
+        if not kept.all():
+            for name in ("owners", "_shifts", "_size", "_total"):
+                setattr(self, name, getattr(self, name)[kept])
+            for name in ("_X", "_R", "_direction", "_gains"):
+                setattr(self, name, np.ascontiguousarray(getattr(self, name)[:, kept]))
 
 
 def _dots(A: NDArray, B: NDArray) -> NDArray[np.float64]:

@@ -1,6 +1,6 @@
 """The lower triangle of a Gram matrix in float32, where a float64 square does not fit."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple, Self
@@ -228,9 +228,11 @@ class ChangedGram:
         """Return the product with some columns, in their precision."""
         return sum((change.times(X) for change in self._changes), self._whole.times(X))
 
-    def solved_quickly(self, diagonal: float, right: NDArray[np.float64]) -> NDArray[np.float64] | None:
-        """Return the solution to a thousandth with something added to the diagonal, or None: see `QuickSolver`."""
-        return self.quick.solve(self.times, right, diagonal)
+    def solved_quickly(
+        self, diagonals: Sequence[float], right: NDArray[np.float64]
+    ) -> list[NDArray[np.float64] | None]:
+        """Return a solution to a thousandth for each addition to the diagonal, or None: see `QuickSolver`."""
+        return self.quick.solve(self.times, right, diagonals)
 
 
 class _Rows(NamedTuple):

@@ -1,5 +1,6 @@
 """Ridge regressions of one Gram matrix for one alpha after another: factors, shifts and refinement."""
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,8 +29,8 @@ class RidgePath:
     Where features were float32, factors are float32, which is twice as fast, and solutions are
     refined against the float64 matrix until they are as good as those of a float64 factor; where
     that does not converge, the factor is float64. A quick solution, good to a thousandth, is refined
-    once, and not at all for alphas larger than one for which that was enough; that of a wide packed
-    matrix has no factor at all where conjugate gradients are quicker.
+    once, and not at all for alphas larger than one for which that was enough. Those of a wide packed
+    matrix need no factors where conjugate gradients are quicker: `prepare` finds them for all alphas at once.
 
     Parameters
     ----------
@@ -63,12 +64,19 @@ class RidgePath:
         self._shifts = [0.0, *(shift * unit for unit in rounding for shift in _SHIFTS)]
         self._is_single, self._penalty = is_single, penalty
         self._trusted_from = np.inf  # from this diagonal on quick solutions need no refinement
+        self._prepared: dict[float, NDArray[np.float64] | None] = {}
+
+    def prepare(self, alphas: Sequence[float]) -> None:
+        """Find quick solutions for several alphas at once, where that is the better way."""
+        if self._penalty is None and isinstance(self._gram, ChangedGram):
+            diagonals = sorted({self._told_apart(alpha) for alpha in alphas})
+            self._prepared = dict(zip(diagonals, self._gram.solved_quickly(diagonals, self._right), strict=True))
 
     def solve(self, alpha: float, quick: bool = False) -> Solution:
         """Return the ridge solution for alpha."""
         if not alpha >= 0 or not np.isfinite(alpha):
             raise ValueError(f"alpha must be a finite number of at least 0, got {alpha}.")
-        gram, diagonal = self._gram, alpha
+        gram, diagonal = self._gram, self._told_apart(alpha) if quick else alpha
         if self._penalty is not None:
             gram, diagonal = self._gram.branch(), 0.0
             gram.add_matrix(alpha, self._penalty)
@@ -81,12 +89,14 @@ class RidgePath:
                 return Solution(coefficients.T, self._output_mean - self._mean @ coefficients)
         raise ValueError("The features are not finite, or too ill-conditioned to be solved for.")
 
+    def _told_apart(self, alpha: float) -> float:
+        """Return alpha, or what it cannot be told from in the rounding errors of a packed matrix."""
+        return max(alpha, self._shifts[1]) if self._gram.packed and len(self._shifts) > 1 else alpha
+
     def _solved(self, gram: Gram, diagonal: float, quick: bool) -> NDArray[np.float64] | None:
         """Return coefficients, or None if the matrix is not positive definite."""
-        if quick and isinstance(gram, ChangedGram):
-            X = gram.solved_quickly(diagonal, self._right)
-            if X is not None:
-                return X
+        if quick and self._prepared.get(diagonal) is not None:
+            return self._prepared[diagonal]
         if self._is_single:
             solver = gram.factored(diagonal, np.float32)
             if solver is not None:

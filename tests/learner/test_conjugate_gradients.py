@@ -43,7 +43,9 @@ def fold_path(statistic, rows, room=None):
     rest = statistic.branch(room)
     rest.add(*rows, sign=-1.0)
     scale = rest.scale()
-    return rest, rest.ridge_path(), scale
+    path = rest.ridge_path()
+    path.prepare([alpha * scale for alpha in (1e-3, *ALPHAS)])
+    return rest, path, scale
 
 
 def spread(outputs):
@@ -111,14 +113,11 @@ def test_the_same_on_any_number_of_threads(data):
 def test_later_folds_use_the_deflation_of_the_first(data, monkeypatch):
     Z, Y = data
     statistic = NormalEquations.of(Z, Y, packed=True)
-    first, path, scale = fold_path(statistic, (Z[::5], Y[::5]))
-    path.solve(scale, quick=True)
+    first, _, _ = fold_path(statistic, (Z[::5], Y[::5]))
     monkeypatch.setattr(Deflation, "of", None)
-    _, path, scale = fold_path(statistic, (Z[1::5], Y[1::5]), room=first)
-    path.solve(scale, quick=True)
-    _, path, scale = fold_path(statistic, (Z[1::5], Y[1::5]))
+    fold_path(statistic, (Z[1::5], Y[1::5]), room=first)
     with pytest.raises(TypeError):
-        path.solve(scale, quick=True)
+        fold_path(statistic, (Z[1::5], Y[1::5]))
 
 
 def test_deflation_takes_far_fewer_steps(monkeypatch):
@@ -130,14 +129,25 @@ def test_deflation_takes_far_fewer_steps(monkeypatch):
 
     def n_steps(width_of_rank):
         monkeypatch.setattr(conjugate_gradients, "_WIDTH_OF_RANK", width_of_rank)
-        deflation, products = Deflation.of(lambda X: matrix @ X, WIDTH), []
-        X = conjugate_gradients._conjugate_gradients(
-            lambda X: products.append(X) or matrix @ X, right.astype(np.float32), 0.1, deflation, 2000
-        )
+        products = []
+        (X,) = QuickSolver().solve(lambda X: products.append(X) or matrix @ X, right, [0.1])
         assert np.linalg.norm(X - expected) < 3e-3 * np.linalg.norm(expected)
         return len(products)
 
     assert n_steps(10) < 0.5 * n_steps(10 * WIDTH)
+
+
+@pytest.mark.parametrize("diagonals", [[0.1], [10.0, 0.1, 1000.0]])
+def test_each_diagonal_has_its_own_solution(diagonals):
+    matrix = np.diag(np.geomspace(1e4, 1, WIDTH)).astype(np.float32)
+    right = np.random.default_rng(1).normal(size=(WIDTH, 3))
+    n_columns = []
+    solutions = QuickSolver().solve(lambda X: n_columns.append(X.shape[1]) or matrix @ X, right, diagonals)
+    for diagonal, X in zip(diagonals, solutions, strict=True):
+        expected = right / (np.diag(matrix)[:, None] + diagonal)
+        assert np.linalg.norm(X - expected) < 3e-3 * np.linalg.norm(expected)
+    assert n_columns[2] == 3 * len(diagonals)  # after two products for the deflation
+    assert n_columns[-1] == 3  # what is solved takes no more steps
 
 
 def test_what_takes_too_long_is_left_to_a_decomposition_and_not_tried_again(monkeypatch):
@@ -145,12 +155,14 @@ def test_what_takes_too_long_is_left_to_a_decomposition_and_not_tried_again(monk
     monkeypatch.setattr(conjugate_gradients, "_STEPS_OF_FACTOR", 0.2)
     products = []
     solver = QuickSolver()
-    assert solver.solve(lambda X: products.append(X) or matrix @ X, right, 1e-3) is None
+    low, high = solver.solve(lambda X: products.append(X) or matrix @ X, right, [1e-3, 1e7])
+    assert low is None
+    np.testing.assert_allclose(high[-1], 1e-7, rtol=1e-2)
     assert len(products) > 10
     products.clear()
-    assert solver.solve(lambda X: products.append(X) or matrix @ X, right, 1e-4) is None
+    assert solver.solve(lambda X: products.append(X) or matrix @ X, right, [1e-4, 1e-3]) == [None, None]
     assert not products
-    np.testing.assert_allclose(solver.solve(lambda X: matrix @ X, right, 1e7)[-1], 1e-7, rtol=1e-2)
+    assert solver.solve(lambda X: matrix @ X, right, [1e-4, 1e7])[1] is not None
 
 
 def test_products_are_in_single_precision():
@@ -158,7 +170,8 @@ def test_products_are_in_single_precision():
         assert X.dtype == np.float32
         return 2 * X
 
-    np.testing.assert_allclose(QuickSolver().solve(times, np.ones((WIDTH, 2)), np.float64(2)), 0.25, rtol=1e-5)
+    (X,) = QuickSolver().solve(times, np.ones((WIDTH, 2)), [np.float64(2)])
+    np.testing.assert_allclose(X, 0.25, rtol=1e-5)
 
 
 @pytest.mark.parametrize("value", [-1.0, np.nan, np.inf])
@@ -166,8 +179,12 @@ def test_a_matrix_that_is_not_positive_is_refused(value):
     diagonal = np.ones(WIDTH, np.float32)
     diagonal[7] = value
     with np.errstate(invalid="ignore"):
-        solution = QuickSolver().solve(lambda X: diagonal[:, None] * X, np.ones((WIDTH, 2)), 0.5)
-    assert solution is None
+        low, high = QuickSolver().solve(lambda X: diagonal[:, None] * X, np.ones((WIDTH, 2)), [0.5, 10.0])
+    assert low is None
+    if np.isfinite(value):
+        np.testing.assert_allclose(high[0], 1 / 11, rtol=1e-2)
+    else:
+        assert high is None
 
 
 def test_targets_and_features_that_are_all_zero(data):
