@@ -15,8 +15,8 @@ from reproduction.methods import OURS, PAPER_METHODS, make_map
 SQUARE_BYTES, TRIANGLE_BYTES = 28, 4
 _FOLD_BYTES = 40_000  # of every feature: those of the rows of a fold
 _WIDTH, _ROWS = 512, 512
-# Measured: steps of a quick solution; what ten columns cost in one, at the rate of wide products; E / 32 eigenvalues.
-_STEPS, _FLOPS_OF_STEP, _FACTORS_OF_DEFLATION = 60, 50, 0.3
+# Measured: steps of a quick solution; what ten columns cost in one, at the rate of wide products; E / 16 eigenvalues.
+_STEPS, _FLOPS_OF_STEP, _FACTORS_OF_DEFLATION = 80, 40, 0.6
 
 
 class Cost(NamedTuple):
@@ -59,11 +59,11 @@ class Rates(NamedTuple):
 
     def learning(self, n_rows: int, components: int, n_solutions: int) -> float:
         """Return the seconds of a Gram matrix and of solving with it so many times, as in the learner."""
-        seconds = n_rows * components**2 / self.products
+        seconds, n_factors = n_rows * components**2 / self.products, float(n_solutions)
         if _is_packed(components):  # all solutions but the last are by conjugate gradients
             seconds += (n_solutions - 1) * _STEPS * _FLOPS_OF_STEP * components**2 / self.products
-            n_solutions = 1 + _FACTORS_OF_DEFLATION
-        return seconds + n_solutions * components**3 / 3 / self.factors
+            n_factors = 1 + _FACTORS_OF_DEFLATION
+        return seconds + n_factors * components**3 / 3 / self.factors
 
     def learning_in_rows(self, n_rows: int, components: int, n_solutions: int) -> float:
         """Return the seconds of the same in the space of rows, in double precision."""
