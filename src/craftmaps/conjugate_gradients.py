@@ -31,6 +31,7 @@ _FEWEST_STEPS = 100  # where a decomposition costs no more than these, it is the
 _STEPS_OF_FACTOR = 1 / 9  # in units of E / k: measured, products of few columns run at two thirds of the rate
 _FEWEST_COLUMNS = 4  # fewer take as long, as the matrix must be read
 _WIDTH_OF_RANK, _MOST_RANK = 16, 2048
+_ROUNDING = 2e-6  # of the largest eigenvalue: smaller ones are rounding errors of float32
 
 
 class QuickSolver:
@@ -83,14 +84,16 @@ class Deflation(NamedTuple):
         """Approximate a matrix by the randomised Nystrom method after one power iteration."""
         rank = min(max(width // _WIDTH_OF_RANK, 1), _MOST_RANK)
         products = times(signs(0, "deflation", (width, rank)).astype(np.float32))
+        nothing = cls(np.zeros(0), products[:, :0])
         if not np.isfinite(products).all():
-            return cls(np.zeros(0), products[:, :0])
+            return nothing
         basis = np.linalg.qr(products)[0]
         products = times(basis)
         inner = (basis.T @ products).astype(np.float64)
         values, vectors = linalg.eigh(inner + inner.T)
-        # Smaller ones are rounding errors of float32.
-        kept = values > width * np.finfo(np.float32).eps * max(values[-1], 0.0)
+        kept = values > _ROUNDING * max(values[-1], 0.0)
+        if not kept.any():
+            return nothing
         root = products @ (vectors[:, kept] / np.sqrt(values[kept] / 2)).astype(np.float32)
         values, vectors = linalg.eigh((root.T @ root).astype(np.float64))
         return cls(values, root @ (vectors / np.sqrt(values)).astype(np.float32))
