@@ -137,6 +137,16 @@ def test_deflation_takes_far_fewer_steps(monkeypatch):
     assert n_steps(10) < 0.5 * n_steps(10 * WIDTH)
 
 
+def test_deflation_finds_eigenvalues_down_to_rounding_errors():
+    top = np.geomspace(1, 1e-5, WIDTH // conjugate_gradients._WIDTH_OF_RANK)
+    values = np.concatenate([top, np.full(WIDTH - top.size, 1e-8)])
+    rotation = np.linalg.qr(np.random.default_rng(0).normal(size=(WIDTH, WIDTH)))[0]
+    matrix = ((rotation * values) @ rotation.T).astype(np.float32)
+    deflation = Deflation.of(lambda X: matrix @ X, WIDTH)
+    np.testing.assert_allclose(deflation.values[::-1], top, rtol=0.1)
+    np.testing.assert_allclose(deflation.vectors.T @ deflation.vectors, np.eye(top.size), atol=0.02)
+
+
 @pytest.mark.parametrize("diagonals", [[0.1], [10.0, 0.1, 1000.0]])
 def test_each_diagonal_has_its_own_solution(diagonals):
     matrix = np.diag(np.geomspace(1e4, 1, WIDTH)).astype(np.float32)
