@@ -35,9 +35,16 @@ _ROUNDING = 2e-6  # of the largest eigenvalue: smaller ones are rounding errors 
 
 
 class QuickSolver:
-    """Solves systems of matrices that are much alike, each with something added to its diagonal, to a thousandth."""
+    """Solves systems of matrices that are much alike, each with something added to its diagonal, to a thousandth.
+
+    Attributes
+    ----------
+    lost : float
+        The largest diagonal with which a matrix turned out not to be positive: it is lost in rounding errors.
+    """
 
     def __init__(self) -> None:
+        self.lost = -1.0
         self._deflation: Deflation | None = None
         self._too_small = -1.0  # a diagonal with which it took too many steps
 
@@ -55,7 +62,7 @@ class QuickSolver:
         """
         width, n_columns = right.shape
         most = int(_STEPS_OF_FACTOR * width / max(n_columns, _FEWEST_COLUMNS))
-        tried = [i for i, diagonal in enumerate(diagonals) if diagonal > self._too_small]
+        tried = [i for i, diagonal in enumerate(diagonals) if diagonal > max(self._too_small, self.lost)]
         solutions: list[NDArray[np.float64] | None] = [None] * len(diagonals)
         if most < _FEWEST_STEPS or not tried:
             return solutions
@@ -66,10 +73,9 @@ class QuickSolver:
             while steps.owners.size and steps.n_taken < most:
                 steps.take()
         for i, X in zip(tried, steps.solutions, strict=True):
-            if X is None:
-                self._too_small = max(self._too_small, diagonals[i])
-            else:
-                solutions[i] = X.astype(np.float64)
+            solutions[i] = None if X is None else X.astype(np.float64)
+        self.lost = max([self.lost, *(diagonals[tried[i]] for i in steps.lost)])
+        self._too_small = max([self._too_small, *(diagonals[tried[i]] for i in np.unique(steps.owners))])
         return solutions
 
 
@@ -118,6 +124,7 @@ class _Steps:
     ) -> None:
         self._times, self._deflation = times, deflation
         self.n_taken = 0
+        self.lost: list[int] = []  # diagonals with which the matrix is not positive
         self.solutions: list[NDArray[np.float32] | None] = [None] * len(diagonals)
         self.owners = np.repeat(np.arange(len(diagonals)), right.shape[1])  # the diagonal of each column
         self._shifts = np.asarray(diagonals, dtype=np.float32)[self.owners]
@@ -151,9 +158,11 @@ class _Steps:
         kept = np.ones(self.owners.size, bool)
         for i in np.unique(self.owners):
             mine = self.owners == i
-            if is_positive[mine].all() and is_solved[mine].all():
+            if not is_positive[mine].all():
+                self.lost.append(int(i))
+            elif is_solved[mine].all():
                 self.solutions[i] = self._X[:, mine]
-            elif is_positive[mine].all():
+            else:
                 continue
             kept &= ~mine
         if not kept.all():

@@ -1,6 +1,6 @@
 """The lower triangle of a Gram matrix in float32, where a float64 square does not fit."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple, Self
@@ -172,7 +172,8 @@ class ChangedGram:
     """A triangle with changes kept beside it, which are made in the copies that are decomposed and nowhere else.
 
     So a statistic without some of its rows, centred, takes no triangle of its own: solving needs two
-    of them, not three. Making the changes again for every decomposition costs little beside it.
+    of them, not three. Making the changes again for every decomposition costs little beside it. `quick` solves
+    without one; branches of one triangle share it.
     """
 
     packed = True
@@ -227,12 +228,6 @@ class ChangedGram:
     def times(self, X: NDArray) -> NDArray:
         """Return the product with some columns, in their precision."""
         return sum((change.times(X) for change in self._changes), self._whole.times(X))
-
-    def solved_quickly(
-        self, diagonals: Sequence[float], right: NDArray[np.float64]
-    ) -> list[NDArray[np.float64] | None]:
-        """Return a solution to a thousandth for each addition to the diagonal, or None: see `QuickSolver`."""
-        return self.quick.solve(self.times, right, diagonals)
 
 
 class _Rows(NamedTuple):

@@ -1,6 +1,7 @@
 """Ridge regressions of one Gram matrix for one alpha after another: factors, shifts and refinement."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -64,34 +65,47 @@ class RidgePath:
         self._shifts = [0.0, *(shift * unit for unit in rounding for shift in _SHIFTS)]
         self._is_single, self._penalty = is_single, penalty
         self._trusted_from = np.inf  # from this diagonal on quick solutions need no refinement
+        self._quick = gram.quick if isinstance(gram, ChangedGram) and penalty is None else None
         self._prepared: dict[float, NDArray[np.float64] | None] = {}
 
     def prepare(self, alphas: Sequence[float]) -> None:
         """Find quick solutions for several alphas at once, where that is the better way."""
-        if self._penalty is None and isinstance(self._gram, ChangedGram):
-            diagonals = sorted({self._told_apart(alpha) for alpha in alphas})
-            self._prepared = dict(zip(diagonals, self._gram.solved_quickly(diagonals, self._right), strict=True))
+        if self._quick is None:
+            return
+        lost = -np.inf
+        while self._quick.lost > lost:  # what is lost in rounding errors gets the next shift
+            lost = self._quick.lost
+            first = {diagonal for alpha in alphas for diagonal in islice(self._diagonals(alpha, True), 1)}
+            diagonals = sorted(first - set(self._prepared))
+            self._prepared |= zip(diagonals, self._quick.solve(self._gram.times, self._right, diagonals), strict=True)
 
     def solve(self, alpha: float, quick: bool = False) -> Solution:
         """Return the ridge solution for alpha."""
         if not alpha >= 0 or not np.isfinite(alpha):
             raise ValueError(f"alpha must be a finite number of at least 0, got {alpha}.")
-        gram, diagonal = self._gram, self._told_apart(alpha) if quick else alpha
+        gram = self._gram
         if self._penalty is not None:
-            gram, diagonal = self._gram.branch(), 0.0
+            gram = self._gram.branch()
             gram.add_matrix(alpha, self._penalty)
-        # Rounding can leave a matrix that is not positive definite. What the data does not
-        # determine is then settled by a shift of the size of the rounding errors.
-        for shift in self._shifts:
+        for diagonal in self._diagonals(alpha if self._penalty is None else 0.0, quick):
             with blas_threads(gram.width):
-                coefficients = self._solved(gram, diagonal + shift, quick)
+                coefficients = self._solved(gram, diagonal, quick)
             if coefficients is not None and np.isfinite(coefficients).all():
                 return Solution(coefficients.T, self._output_mean - self._mean @ coefficients)
         raise ValueError("The features are not finite, or too ill-conditioned to be solved for.")
 
-    def _told_apart(self, alpha: float) -> float:
-        """Return alpha, or what it cannot be told from in the rounding errors of a packed matrix."""
-        return max(alpha, self._shifts[1]) if self._gram.packed and len(self._shifts) > 1 else alpha
+    def _diagonals(self, alpha: float, quick: bool) -> Iterator[float]:
+        """Yield what to add to the diagonal until the matrix is positive definite: alpha, and more.
+
+        Rounding can leave a matrix that is not. What the data does not determine is then settled by a shift of the
+        size of the rounding errors. In quick solutions of a packed matrix all alphas that are lost in these are one.
+        """
+        if not quick or self._quick is None:
+            yield from (alpha + shift for shift in self._shifts)
+            return
+        for shift in self._shifts[1:]:
+            if max(alpha, shift) > self._quick.lost:
+                yield max(alpha, shift)
 
     def _solved(self, gram: Gram, diagonal: float, quick: bool) -> NDArray[np.float64] | None:
         """Return coefficients, or None if the matrix is not positive definite."""
@@ -103,7 +117,9 @@ class RidgePath:
                 X = solver(self._right)
                 if (quick and diagonal >= self._trusted_from) or self._refine(gram, diagonal, solver, X, quick):
                     return X
-        if self._gram.packed:
+        if self._quick is not None:
+            self._quick.lost = max(self._quick.lost, diagonal)
+        if gram.packed:
             return None
         solver = gram.factored(diagonal)
         return None if solver is None else solver(self._right)

@@ -189,12 +189,44 @@ def test_a_matrix_that_is_not_positive_is_refused(value):
     diagonal = np.ones(WIDTH, np.float32)
     diagonal[7] = value
     with np.errstate(invalid="ignore"):
-        low, high = QuickSolver().solve(lambda X: diagonal[:, None] * X, np.ones((WIDTH, 2)), [0.5, 10.0])
+        solver = QuickSolver()
+        low, high = solver.solve(lambda X: diagonal[:, None] * X, np.ones((WIDTH, 2)), [0.5, 10.0])
     assert low is None
+    assert solver.lost == (0.5 if np.isfinite(value) else 10.0)
     if np.isfinite(value):
         np.testing.assert_allclose(high[0], 1 / 11, rtol=1e-2)
     else:
         assert high is None
+
+
+@pytest.mark.parametrize("is_quick", [True, False])
+def test_alphas_that_are_lost_in_rounding_errors_are_one(data, monkeypatch, is_quick):
+    """A matrix with an eigenvalue below zero is not positive until a shift makes it so, which is found out once."""
+    Z, Y = data
+    Z = np.concatenate([Z, Z[:, :1]], axis=1)
+    statistic = NormalEquations.of(Z, Y, packed=True)
+    unit = float(np.finfo(np.float32).eps) * statistic._gram.diagonal().sum()
+    statistic._gram.panels[-1][-1, -1] -= np.float32(unit)
+    statistic.cross[-1] *= 1.5  # so that the right side has a part along its vector
+    if is_quick:
+        no_decompositions(monkeypatch)
+        monkeypatch.setattr(conjugate_gradients, "_STEPS_OF_FACTOR", 30.0)
+    else:
+        monkeypatch.setattr(conjugate_gradients, "_FEWEST_STEPS", WIDTH * WIDTH)
+    rest, path, scale = fold_path(statistic, (Z[::5], Y[::5]))
+    small = [1e-12 * scale, 1e-11 * scale]
+    assert max(small) < 0.01 * unit
+    path.prepare(small)
+    coefs = [path.solve(alpha, quick=True).coef for alpha in (*small, scale)]
+    assert np.isfinite(coefs).all()
+    assert np.linalg.norm(coefs[0] - coefs[1]) < 0.1 * np.linalg.norm(coefs[0] - coefs[2])
+    tried = []
+    _, path, _ = fold_path(statistic, (Z[1::5], Y[1::5]), room=rest)
+    monkeypatch.setattr(path, "_solved", lambda gram, diagonal, quick: tried.append(diagonal) or np.zeros((1, 1)))
+    monkeypatch.setattr(path, "_mean", np.zeros(1))
+    path.solve(small[0], quick=True)
+    assert len(tried) == 1
+    assert tried[0] > 0.5 * unit
 
 
 def test_targets_and_features_that_are_all_zero(data):
