@@ -31,6 +31,7 @@ _FEWEST_STEPS = 100  # where a decomposition costs no more than these, it is the
 _STEPS_OF_FACTOR = 1 / 9  # in units of E / k: measured, products of few columns run at two thirds of the rate
 _FEWEST_COLUMNS = 4  # fewer take as long, as the matrix must be read
 _WIDTH_OF_RANK, _MOST_RANK = 16, 2048
+_ALIKE = 1.1  # diagonals that differ by less are of one alpha and matrices that are much alike
 _ROUNDING = 2e-6  # of the largest eigenvalue: smaller ones are rounding errors of float32
 
 
@@ -40,7 +41,7 @@ class QuickSolver:
     Attributes
     ----------
     lost : float
-        The largest diagonal with which a matrix turned out not to be positive: it is lost in rounding errors.
+        Diagonals up to this one are lost in rounding errors: with such a one a matrix turned out not to be positive.
     """
 
     def __init__(self) -> None:
@@ -62,7 +63,8 @@ class QuickSolver:
         """
         width, n_columns = right.shape
         most = int(_STEPS_OF_FACTOR * width / max(n_columns, _FEWEST_COLUMNS))
-        tried = [i for i, diagonal in enumerate(diagonals) if diagonal > max(self._too_small, self.lost)]
+        least = max(_ALIKE * self._too_small, self.lost)
+        tried = [i for i, diagonal in enumerate(diagonals) if diagonal > least]
         solutions: list[NDArray[np.float64] | None] = [None] * len(diagonals)
         if most < _FEWEST_STEPS or not tried:
             return solutions
@@ -74,9 +76,14 @@ class QuickSolver:
                 steps.take()
         for i, X in zip(tried, steps.solutions, strict=True):
             solutions[i] = None if X is None else X.astype(np.float64)
-        self.lost = max([self.lost, *(diagonals[tried[i]] for i in steps.lost)])
+        for i in steps.lost:
+            self.lose(diagonals[tried[i]])
         self._too_small = max([self._too_small, *(diagonals[tried[i]] for i in np.unique(steps.owners))])
         return solutions
+
+    def lose(self, diagonal: float) -> None:
+        """Take note of a diagonal with which a matrix is not positive."""
+        self.lost = max(self.lost, _ALIKE * diagonal)
 
 
 class Deflation(NamedTuple):

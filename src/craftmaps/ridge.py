@@ -118,7 +118,7 @@ class RidgePath:
                 if (quick and diagonal >= self._trusted_from) or self._refine(gram, diagonal, solver, X, quick):
                     return X
         if self._quick is not None:
-            self._quick.lost = max(self._quick.lost, diagonal)
+            self._quick.lose(diagonal)
         if gram.packed:
             return None
         solver = gram.factored(diagonal)

@@ -170,7 +170,7 @@ def test_what_takes_too_long_is_left_to_a_decomposition_and_not_tried_again(monk
     np.testing.assert_allclose(high[-1], 1e-7, rtol=1e-2)
     assert len(products) > 10
     products.clear()
-    assert solver.solve(lambda X: products.append(X) or matrix @ X, right, [1e-4, 1e-3]) == [None, None]
+    assert solver.solve(lambda X: products.append(X) or matrix @ X, right, [1e-4, 1.01e-3]) == [None, None]
     assert not products
     assert solver.solve(lambda X: matrix @ X, right, [1e-4, 1e7])[1] is not None
 
@@ -192,7 +192,8 @@ def test_a_matrix_that_is_not_positive_is_refused(value):
         solver = QuickSolver()
         low, high = solver.solve(lambda X: diagonal[:, None] * X, np.ones((WIDTH, 2)), [0.5, 10.0])
     assert low is None
-    assert solver.lost == (0.5 if np.isfinite(value) else 10.0)
+    limits = (0.5, 1.0) if np.isfinite(value) else (10.0, 20.0)
+    assert limits[0] < solver.lost < limits[1]  # and those of other folds, which are a little larger
     if np.isfinite(value):
         np.testing.assert_allclose(high[0], 1 / 11, rtol=1e-2)
     else:
