@@ -120,7 +120,7 @@ def _ours(groups: dict[tuple, Group], paper: dict[str, Any]) -> str:
     if above:
         lines.append(f"It is above in {len(above)}: {listed(above)}.")
     if not_run:
-        lines.append(f"{not_run} columns are not run.")
+        lines.append("1 column is not run." if not_run == 1 else f"{not_run} columns are not run.")
     if behind:
         lines.append(f"Behind the paper's maps as measured here it is at {listed(behind)}.")
     return " ".join(lines) + (f"\n\n{_TRIED}" if above else "")
