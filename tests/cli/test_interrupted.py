@@ -52,10 +52,10 @@ def test_ten_kills_end_in_the_same_file(server, tmp_path, data, whole):
     arguments = ["train", data, *options(tmp_path, "killed"), "--checkpoint", tmp_path / "run"]
     arguments += ["--checkpoint-every", 10, "--resume"]
     rng = np.random.default_rng(0)
-    n_kept = 0
+    n_kept, patience = 0, 1.0
     for _ in range(10):
         server.start(*arguments, slowness=0.01)
-        time.sleep(float(rng.uniform(0.1, 0.7)))
+        time.sleep(patience * float(rng.uniform(0.1, 0.7)))
         server.signal(signal.SIGKILL)
         code, printed = server.end()
         if code == 0:  # it was done before: begin again
@@ -63,6 +63,7 @@ def test_ten_kills_end_in_the_same_file(server, tmp_path, data, whole):
         else:
             assert code == -signal.SIGKILL, printed
         n_kept += checkpoint.exists()
+        patience *= 1.0 if checkpoint.exists() else 1.5  # a busy machine takes longer to write the first one
     assert n_kept >= 3  # else the kills came too early to test anything
     code, printed = server.run(*arguments)
     assert code == 0, printed
