@@ -1,8 +1,9 @@
 """Automatic choices: how to treat rows and which kernel, by held-out error on some rows.
 
 All treatments are compared on few rows at a small width; the best few, and then kernels of other
-degrees and other numbers of axes, on more rows. Whatever looks at rows or labels does so on three
-quarters of them and is scored on the fourth.
+degrees and other numbers of axes, on more rows. Features that are very many do what the kernel itself
+would, so there the kernel itself is compared. Whatever looks at rows or labels does so on three quarters
+of them and is scored on the fourth.
 """
 
 from collections.abc import Callable
@@ -12,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from craftmaps.kernel_machine import fitted_weights, machine_outputs
 from craftmaps.kernels import DotProductKernel, Polynomial
 from craftmaps.normal_equations import NormalEquations
 from craftmaps.parallel import for_each, multiply
@@ -19,12 +21,13 @@ from craftmaps.progress import tell
 from craftmaps.sampling import bottom_rows
 from craftmaps.treatments import WIDEST, Treatment
 
-_FIRST_DEGREE = 3
-_LOWER_DEGREE = 2
-_HIGHER_DEGREES = (4, 5, 7, 9)
+_DEGREES = (2, 3, 4, 5, 7, 9)
+_FIRST_DEGREE, _FIRST_EXACT_DEGREE = 3, 4
 _ALPHAS = (1e-6, 1e-4, 1e-2)
+_PENALTIES = (1e-3, 1e-2, 1e-1)
 _FIRST_WIDTH = 512
 _WIDTH, _GREAT_WIDTH = 1024, 2048  # what suits a small width does not always suit a great one
+_AS_GOOD_AS_EXACT = 16384
 _FIRST_ROWS = 3072
 _MOST_ROWS = 12288
 _FEWEST_ROWS = 40
@@ -46,13 +49,19 @@ class Task(NamedTuple):
     """What is to be learned: how to map, what to aim for and how to score.
 
     `make_map(kernel, width)` gives a feature map or None, `targets(y)` what outputs should be and
-    `errors(outputs, y)` the errors of rows.
+    `errors(outputs, y)` the errors of rows. `has_kernel` says whether maps approximate the kernel they are given.
     """
 
     make_map: Callable[[DotProductKernel, int], Any]
     targets: Callable[[NDArray], NDArray]
     errors: Callable[[NDArray, NDArray], NDArray]
     n_components: int
+    has_kernel: bool
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether there are so many features that they do what the kernel itself would."""
+        return self.has_kernel and self.n_components >= _AS_GOOD_AS_EXACT
 
 
 def is_auto(value: Any) -> bool:
@@ -76,13 +85,19 @@ def choose(X: Any, y: NDArray, kernel: Any, metric: Any, normalize: Any, task: T
         first = {treatment: small.score(treatment, first_kernel) for treatment in candidates}
         candidates = _best_first(first)
         if is_auto(metric) and _has_axes(X):
-            candidates = [*candidates[:_FINALISTS], *_gradients(candidates, lengths)]
-    width = _GREAT_WIDTH if task.n_components >= _GREAT_WIDTH else _WIDTH
-    final = _Final(_Trial(X, y, width, task), candidates[0], first_kernel)
+            powers = ("1", "0.5") if task.is_exact else ("1",)
+            candidates = [*candidates[:_FINALISTS], *_gradients(candidates, lengths, powers)]
+    if task.is_exact:
+        trial, degree = _ExactTrial(X, y, task.n_components, task), _FIRST_EXACT_DEGREE
+    else:
+        width = _GREAT_WIDTH if task.n_components >= _GREAT_WIDTH else _WIDTH
+        trial, degree = _Trial(X, y, width, task), _FIRST_DEGREE
+    first_kernel = Polynomial(degree) if isinstance(kernel, str) else kernel
+    final = _Final(trial, candidates[0], first_kernel)
     for treatment in candidates:
         final.try_out(treatment, first_kernel)
     if isinstance(kernel, str):
-        final.try_degrees()
+        final.try_degrees(degree)
     if is_auto(metric):
         final.try_axes()
     return Choices(final.treatment, final.kernel, final.errors)
@@ -161,22 +176,44 @@ class _Trial:
     def score(self, treatment: Treatment, kernel: DotProductKernel) -> "Score":
         """Return the held-out errors at the best of a few alphas."""
         tell(f"Choosing kernel and metric: {treatment}, {_described(kernel)}")
-        scores: list[list[Score]] = [[] for _ in _ALPHAS]
-        for rows, (train, test) in zip(self.shaped(treatment), self.splits, strict=True):
+        splits = [i for _, i in self.splits]
+        scores = []
+        for outputs in self._outputs(self.shaped(treatment), kernel):
+            errors = [self.task.errors(o, self.y[test]) for o, test in zip(outputs, splits, strict=True)]
+            squares = [((o - self.targets[test]) ** 2).mean() for o, test in zip(outputs, splits, strict=True)]
+            scores.append(Score(np.concatenate(errors), float(np.mean(squares))))
+        return min(scores, key=lambda score: score.error)
+
+    def _outputs(self, shaped: list[Any], kernel: DotProductKernel) -> list[list[NDArray]]:
+        """Return the outputs of the rows to be scored, for each alpha and split."""
+        outputs: list[list[NDArray]] = [[] for _ in _ALPHAS]
+        for rows, (train, test) in zip(shaped, self.splits, strict=True):
             feature_map = self.task.make_map(kernel, self.width)
             Z = rows if feature_map is None else feature_map.fit(rows[train]).transform(rows)
             Z = Z.toarray() if issparse(Z) else Z
             statistic = NormalEquations.of(Z[train], self.targets[train])
             for i, alpha in enumerate(_ALPHAS):
                 solution = statistic.solve(alpha * (statistic.scale() or 1.0))
-                outputs = multiply(Z[test], solution.coef.T.astype(Z.dtype)) + solution.intercept
-                squares = ((outputs - self.targets[test]) ** 2).mean()
-                scores[i].append(Score(self.task.errors(outputs, self.y[test]), float(squares)))
-        both = [
-            Score(np.concatenate([s.errors for s in pair]), float(np.mean([s.squares for s in pair])))
-            for pair in scores
-        ]
-        return min(both, key=lambda score: score.error)
+                outputs[i].append(multiply(Z[test], solution.coef.T.astype(Z.dtype)) + solution.intercept)
+        return outputs
+
+
+class _ExactTrial(_Trial):
+    """The same with the kernel itself instead of a map."""
+
+    def _outputs(self, shaped: list[Any], kernel: DotProductKernel) -> list[list[NDArray]]:
+        """Return the outputs of the rows to be scored, for each penalty and split."""
+        outputs: list[list[Any]] = [[None] * len(self.splits) for _ in _PENALTIES]
+
+        def fit(which: tuple[int, int]) -> None:
+            penalty, split = which
+            rows, (train, test) = shaped[split], self.splits[split]
+            mean = self.targets[train].mean(axis=0)
+            weights = fitted_weights(kernel, rows[train], self.targets[train] - mean, _PENALTIES[penalty])
+            outputs[penalty][split] = machine_outputs(kernel, rows[train], weights, rows[test]) + mean
+
+        for_each(fit, [(i, j) for i in range(len(_PENALTIES)) for j in range(len(self.splits))])
+        return outputs
 
 
 class _Final:
@@ -186,8 +223,8 @@ class _Final:
         self.trial, self.treatment, self.kernel = trial, treatment, kernel
         self.errors: dict[str, float] = {}
         self.best: Score | None = None
-        # A small width likes few axes and low degrees; a greater one may not.
-        self.is_narrow = trial.width < trial.task.n_components
+        # A small width likes few axes and low degrees, the kernel itself high ones; what will be used may not.
+        self.is_other = trial.width < trial.task.n_components or trial.task.is_exact
 
     def try_out(self, treatment: Treatment, kernel: DotProductKernel, clearly: bool = False) -> bool:
         """Score a pair; tell whether it is the best so far, perhaps beyond chance."""
@@ -201,11 +238,13 @@ class _Final:
             self.treatment, self.kernel, self.best = treatment, kernel, score
         return better
 
-    def try_degrees(self) -> None:
+    def try_degrees(self, first: int) -> None:
         """Try kernels of other degrees: errors fall with the degree and then rise."""
-        higher = self.try_out(self.treatment, Polynomial(_HIGHER_DEGREES[0]), self.is_narrow)
-        for degree in _HIGHER_DEGREES[1:] if higher else (_LOWER_DEGREE,):
-            if not self.try_out(self.treatment, Polynomial(degree), self.is_narrow):
+        at = _DEGREES.index(first)
+        higher, lower = _DEGREES[at + 1 :], _DEGREES[:at][::-1]
+        went_up = self.try_out(self.treatment, Polynomial(higher[0]), self.is_other)
+        for degree in higher[1:] if went_up else lower:
+            if not self.try_out(self.treatment, Polynomial(degree), self.is_other):
                 break
 
     def try_axes(self) -> None:
@@ -216,12 +255,12 @@ class _Final:
         if n_axes == 1:
             return
         half = 1 << ((n_axes - 1).bit_length() - 1)
-        if half >= _FEWEST_AXES and self.try_out(self.treatment._replace(n_axes=half), self.kernel, self.is_narrow):
+        if half >= _FEWEST_AXES and self.try_out(self.treatment._replace(n_axes=half), self.kernel, self.is_other):
             while (half := half // 2) >= _FEWEST_AXES:
-                if not self.try_out(self.treatment._replace(n_axes=half), self.kernel, self.is_narrow):
+                if not self.try_out(self.treatment._replace(n_axes=half), self.kernel, self.is_other):
                     break
         elif 2 * half < self.trial.X.shape[1]:
-            self.try_out(self.treatment._replace(n_axes=4 * half), self.kernel, self.is_narrow)
+            self.try_out(self.treatment._replace(n_axes=4 * half), self.kernel, self.is_other)
 
 
 def _metrics(X: Any, metric: Any) -> Names:
@@ -244,10 +283,11 @@ def _best_first(scores: dict[Treatment, Score]) -> list[Treatment]:
     return ordered
 
 
-def _gradients(best_first: list[Treatment], lengths: tuple[bool, ...]) -> list[Treatment]:
+def _gradients(best_first: list[Treatment], lengths: tuple[bool, ...], powers: Names) -> list[Treatment]:
     """Return gradient metrics of rows as they are or standardised, whichever did better before."""
     plain = next(treatment.metric for treatment in best_first if treatment.metric in (None, "standard"))
-    return [Treatment("gradient 1 standard" if plain else "gradient 1", normalize) for normalize in lengths]
+    names = [f"gradient {power} standard" if plain else f"gradient {power}" for power in powers]
+    return [Treatment(name, normalize) for normalize in lengths for name in names]
 
 
 def _has_axes(X: Any) -> bool:

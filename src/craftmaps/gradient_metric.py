@@ -7,13 +7,14 @@ from numpy.typing import NDArray
 from scipy import linalg
 from scipy.sparse import issparse
 
-from craftmaps.kernels import whole_power
+from craftmaps.kernel_machine import fitted_weights
+from craftmaps.kernels import Polynomial, whole_power
 from craftmaps.metric import LinearMetric, with_signs
-from craftmaps.parallel import cut, for_each, serial_blas
+from craftmaps.parallel import serial_blas
 from craftmaps.randomness import child_seed, uniforms
 from craftmaps.rows import unit_rows
 
-_DEGREE = 5
+_KERNEL = Polynomial(5)
 _PENALTIES = (1e-3, 1e-2, 1e-1)
 _FIT_ROWS = 6144
 _FEW_ROWS = 1536
@@ -112,11 +113,11 @@ class GradientMetric(LinearMetric):
         dots = scored @ known.T + 1
         # A few rows are enough to tell a good penalty.
         few = known[:_FEW_ROWS], targets[: min(n_fit, _FEW_ROWS)]
-        few_values = whole_power(dots[:, :_FEW_ROWS].copy(), _DEGREE)
+        few_values = whole_power(dots[:, :_FEW_ROWS].copy(), _KERNEL.degree)
         scored_targets = targets[n_fit:][:_SCORED_ROWS]
-        errors = [np.mean((few_values @ _fitted_weights(*few, p) - scored_targets) ** 2) for p in _PENALTIES]
-        weights = _fitted_weights(known, targets[:n_fit], _PENALTIES[int(np.argmin(errors))])
-        slopes = _DEGREE * whole_power(dots, _DEGREE - 1)
+        errors = [np.mean((few_values @ fitted_weights(_KERNEL, *few, p) - scored_targets) ** 2) for p in _PENALTIES]
+        weights = fitted_weights(_KERNEL, known, targets[:n_fit], _PENALTIES[int(np.argmin(errors))])
+        slopes = _KERNEL.degree * whole_power(dots, _KERNEL.degree - 1)
         outer = np.zeros((rows.shape[1], rows.shape[1]))
         for column in weights.T:
             gradients = (slopes * column) @ known
@@ -126,25 +127,3 @@ class GradientMetric(LinearMetric):
         values, vectors = linalg.eigh(outer)
         values = np.maximum(values[::-1], np.finfo(np.float32).eps * max(values[-1], np.finfo(float).tiny))
         return with_signs(vectors[:, ::-1].T), values
-
-
-def _fitted_weights(rows: NDArray[np.float32], targets: NDArray[np.float32], penalty: float) -> NDArray[np.float32]:
-    """Return the weights of a kernel machine on rows; the penalty is relative to the diagonal."""
-    while True:
-        system = rows @ rows.T
-
-        def raise_rows(part: slice, system: NDArray = system) -> None:
-            system[part] = whole_power(system[part] + 1, _DEGREE)
-
-        for_each(raise_rows, cut(rows.shape[0], 256))  # a power needs room for a copy
-        # Kernels of rows of unlike lengths differ by powers of ten: with a diagonal of ones they keep their digits.
-        scales = 1 / np.sqrt(system.diagonal())[:, None]
-        system *= scales
-        system *= scales.T
-        system[np.diag_indices_from(system)] += np.float32(penalty)
-        try:  # transposed it is the same, and in the order of LAPACK, so that it is overwritten and not copied
-            factor = linalg.cho_factor(system.T, lower=True, overwrite_a=True, check_finite=False)
-        except linalg.LinAlgError:
-            penalty *= 10  # rounding errors were larger
-            continue
-        return scales * linalg.cho_solve(factor, scales * targets, check_finite=False)

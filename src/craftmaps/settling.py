@@ -100,7 +100,8 @@ class SettledLearner(CheckedLearner):
         if is_auto(normalize) and not is_auto(self.kernel) and not is_auto(self.metric):
             normalize = True
         if any(is_auto(value) for value in (self.kernel, self.metric, normalize)):
-            task = Task(self._make_map, self._targets, self._errors, int(self.n_components))
+            has_kernel = isinstance(self.feature_map, str)
+            task = Task(self._make_map, self._targets, self._errors, int(self.n_components), has_kernel)
             return choose(X, y, self.kernel, self.metric, normalize, task, self.seed_)
         return Choices(Treatment(self.metric, normalize), self.kernel, {})
 

@@ -1,0 +1,157 @@
+"""Where features are very many, automatic choices compare the kernel itself: machines on the rows that settle them."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.preprocessing import normalize
+
+import craftmaps
+from craftmaps import CraftClassifier, CraftRegressor, Exponential, Polynomial
+from craftmaps.choices import Task, choose
+from craftmaps.kernel_machine import fitted_weights, machine_outputs
+from craftmaps.sampling import bottom_rows
+from craftmaps.treatments import Treatment
+from tests.learner.examples import AUTO, labelled_rows
+
+X, NAMES = labelled_rows()
+Y = np.unique(NAMES, return_inverse=True)[1]
+GREAT = 16384
+
+
+def no_map(kernel, width):
+    """Refuse to draw a map as wide as the features will be."""
+    assert width == 512  # of the first round
+    return craftmaps.CraftMap(kernel, width, random_state=0)
+
+
+def task(**changes):
+    """Return a task of three classes and very many features."""
+    given = {
+        "make_map": no_map,
+        "targets": lambda y: np.eye(3)[y],
+        "errors": lambda outputs, y: (outputs.argmax(axis=1) != y).astype(float),
+        "n_components": GREAT,
+        "has_kernel": True,
+    }
+    return Task(**given | changes)
+
+
+def settled(model, rows, y):
+    """Return the choices that a learner would make, without the features."""
+    model._start()
+    y = model._checked_targets(y)
+    model._learn_targets(y)
+    return model._choose(rows, y)
+
+
+@pytest.mark.parametrize("kernel", [Polynomial(3), Polynomial(2, coef0=0.5, gamma=2.0), Exponential(0.7)], ids=repr)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_machine_is_kernel_ridge_regression(kernel, dtype):
+    rows = normalize(X).astype(dtype)  # so that the diagonal is constant
+    targets = np.eye(3)[Y]
+    weights = fitted_weights(kernel, rows[:200], targets[:200], 0.03)
+    K = kernel(rows.astype(np.float64))
+    exact = KernelRidge(alpha=0.03 * K[0, 0], kernel="precomputed").fit(K[:200, :200], targets[:200])
+    expected = exact.predict(K[200:, :200])
+    np.testing.assert_allclose(machine_outputs(kernel, rows[:200], weights, rows[200:]), expected, atol=2e-4)
+
+
+def test_rows_of_unlike_lengths_keep_their_digits():
+    rows = X * 10.0 ** np.linspace(-2, 2, X.shape[0])[:, None]
+    weights = fitted_weights(Polynomial(4), rows, np.eye(3)[Y], 1e-3)
+    assert np.isfinite(machine_outputs(Polynomial(4), rows, weights, 1e9 * rows)).all()
+
+
+def test_sparse_rows_give_the_same():
+    sparse = csr_array(X.astype(np.float32))
+    weights = fitted_weights(Polynomial(3), sparse, np.eye(3)[Y], 1e-2)
+    dense = fitted_weights(Polynomial(3), X.astype(np.float32), np.eye(3)[Y], 1e-2)
+    np.testing.assert_allclose(weights, dense, rtol=1e-3, atol=1e-4)
+    outputs = machine_outputs(Polynomial(3), sparse, weights, sparse[:50])
+    np.testing.assert_allclose(outputs, machine_outputs(Polynomial(3), X, dense, X[:50]), atol=1e-3)
+
+
+def test_what_cannot_be_solved_knows_nothing():
+    weights = fitted_weights(Polynomial(9), 1e12 * X, np.eye(3)[Y], 1e-2)  # not finite in single precision
+    np.testing.assert_array_equal(weights, 0)
+    rows = np.vstack([np.zeros((1, 6)), X])  # and a diagonal with a zero
+    weights = fitted_weights(Polynomial(2, coef0=0.0), rows, np.eye(3)[np.r_[0, Y]], 1e-2)
+    assert np.isfinite(weights).all()
+    assert weights.any()
+
+
+def test_the_kernel_itself_is_compared():
+    """Errors are those of machines on three quarters of the rows, at the best penalty; no wide map is drawn."""
+    chosen = choose(X, Y, "auto", None, True, task(), 0)
+    order = bottom_rows(X, 12288, 0)
+    rows, y = normalize(X[order]), Y[order]
+    quarter = np.arange(rows.shape[0]) % 4
+    errors = []
+    for penalty in (1e-3, 1e-2, 1e-1):
+        wrong = []
+        for i in (0, 1):
+            train, test = quarter != i, quarter == i
+            targets = np.eye(3)[y[train]]
+            machine = KernelRidge(alpha=penalty * 2**4, kernel="poly", degree=4, gamma=1, coef0=1)
+            machine.fit(rows[train], targets - targets.mean(axis=0))
+            wrong.append((machine.predict(rows[test]) + targets.mean(axis=0)).argmax(axis=1) != y[test])
+        errors.append(np.concatenate(wrong).mean())
+    assert chosen.errors["rows as they are, unit length, degree 4"] == pytest.approx(min(errors), abs=0.01)
+
+
+def test_a_smaller_width_draws_maps():
+    with pytest.raises(AssertionError):
+        choose(X, Y, "auto", None, True, task(n_components=GREAT - 1), 0)
+
+
+@pytest.mark.parametrize("feature_map", ["tensorsketch", craftmaps.CraftMap(Polynomial(2), GREAT), None])
+def test_only_maps_by_name_are_taken_for_the_kernel(feature_map, monkeypatch):
+    """One that was given has its own kernel, or none."""
+    tasks = []
+    monkeypatch.setattr(craftmaps.settling, "choose", lambda *arguments: tasks.append(arguments[5]))
+    settled(CraftClassifier(n_components=GREAT, feature_map=feature_map, random_state=0), X, Y)
+    assert tasks[0].is_exact == (feature_map == "tensorsketch")
+    with pytest.raises(AssertionError):
+        choose(X, Y, "auto", None, True, task(has_kernel=False), 0)
+
+
+def test_gradient_metrics_of_two_powers_are_compared():
+    chosen = settled(CraftClassifier(**AUTO | {"n_components": GREAT}), X, Y)
+    tried = {text.split(",")[0] for text in chosen.errors}
+    assert {"gradient 1", "gradient 0.5"} <= tried or {"gradient 1 standard", "gradient 0.5 standard"} <= tried
+    narrow = settled(CraftClassifier(**AUTO), X, Y)
+    assert not any("gradient 0.5" in text for text in narrow.errors)
+
+
+def test_another_degree_must_be_clearly_better():
+    """The target is a product of five columns of signs; then, as a twin, nothing that can be learned."""
+    rows = np.sign(np.random.default_rng(0).normal(size=(2000, 10)))
+    y = (rows[:, :5].prod(axis=1) > 0).astype(int)
+    two = task(targets=lambda y: np.eye(2)[y])
+    assert choose(rows, y, "auto", None, True, two, 0).kernel.degree == 5
+    noise = np.random.default_rng(1).permutation(y)
+    assert choose(rows, noise, "auto", None, True, two, 0).kernel.degree == 4
+
+
+def test_the_number_of_threads_does_not_matter():
+    found = []
+    for n in (1, 2, 3):
+        with craftmaps.threads(n):
+            found.append(settled(CraftClassifier(**AUTO | {"n_components": GREAT}), X, Y))
+    assert found[0].errors == found[1].errors == found[2].errors
+    assert found[0].treatment == found[1].treatment == found[2].treatment
+
+
+@pytest.mark.parametrize("case", ["heavy tails", "one outlier", "constant columns", "sparse"])
+def test_hard_rows_are_no_trouble(case):
+    rows = {
+        "heavy tails": np.random.default_rng(0).standard_cauchy(X.shape),
+        "one outlier": np.r_[X[:-1], np.full((1, X.shape[1]), 1e9)],
+        "constant columns": X * [1, 0, 0, 0, 0, 0],
+        "sparse": csr_array(X * (X > 0)),
+    }[case]
+    model = CraftRegressor(**AUTO | {"n_components": GREAT})
+    chosen = settled(model, rows, X[:, 0] * X[:, 1])
+    assert np.isfinite(list(chosen.errors.values())).all()
+    assert isinstance(chosen.treatment, Treatment)
