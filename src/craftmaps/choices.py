@@ -174,18 +174,19 @@ class _Trial:
         return fitted
 
     def score(self, treatment: Treatment, kernel: DotProductKernel) -> "Score":
-        """Return the held-out errors at the best of a few alphas."""
+        """Return the held-out errors at the best of a few penalties."""
         tell(f"Choosing kernel and metric: {treatment}, {_described(kernel)}")
-        splits = [i for _, i in self.splits]
+        scored = [test for _, test in self.splits]
         scores = []
         for outputs in self._outputs(self.shaped(treatment), kernel):
-            errors = [self.task.errors(o, self.y[test]) for o, test in zip(outputs, splits, strict=True)]
-            squares = [((o - self.targets[test]) ** 2).mean() for o, test in zip(outputs, splits, strict=True)]
-            scores.append(Score(np.concatenate(errors), float(np.mean(squares))))
+            pairs = list(zip(outputs, scored, strict=True))
+            errors = np.concatenate([self.task.errors(given, self.y[test]) for given, test in pairs])
+            squares = [((given - self.targets[test]) ** 2).mean() for given, test in pairs]
+            scores.append(Score(errors, float(np.mean(squares))))
         return min(scores, key=lambda score: score.error)
 
     def _outputs(self, shaped: list[Any], kernel: DotProductKernel) -> list[list[NDArray]]:
-        """Return the outputs of the rows to be scored, for each alpha and split."""
+        """Return the outputs of the rows to be scored, for each penalty and split."""
         outputs: list[list[NDArray]] = [[] for _ in _ALPHAS]
         for rows, (train, test) in zip(shaped, self.splits, strict=True):
             feature_map = self.task.make_map(kernel, self.width)
