@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy import linalg
 from scipy.sparse import issparse
 
-from craftmaps.kernel_machine import fitted_weights
+from craftmaps.kernel_machine import KernelMachine
 from craftmaps.kernels import Polynomial, whole_power
 from craftmaps.metric import LinearMetric, with_signs
 from craftmaps.parallel import serial_blas
@@ -112,11 +112,11 @@ class GradientMetric(LinearMetric):
         known, scored = rows[:n_fit], rows[n_fit:][:_SCORED_ROWS]
         dots = scored @ known.T + 1
         # A few rows are enough to tell a good penalty.
-        few = known[:_FEW_ROWS], targets[: min(n_fit, _FEW_ROWS)]
+        few, few_targets = KernelMachine(_KERNEL, known[:_FEW_ROWS]), targets[: min(n_fit, _FEW_ROWS)]
         few_values = whole_power(dots[:, :_FEW_ROWS].copy(), _KERNEL.degree)
         scored_targets = targets[n_fit:][:_SCORED_ROWS]
-        errors = [np.mean((few_values @ fitted_weights(_KERNEL, *few, p) - scored_targets) ** 2) for p in _PENALTIES]
-        weights = fitted_weights(_KERNEL, known, targets[:n_fit], _PENALTIES[int(np.argmin(errors))])
+        errors = [np.mean((few_values @ few.weights(few_targets, p) - scored_targets) ** 2) for p in _PENALTIES]
+        weights = KernelMachine(_KERNEL, known).weights(targets[:n_fit], _PENALTIES[int(np.argmin(errors))])
         slopes = _KERNEL.degree * whole_power(dots, _KERNEL.degree - 1)
         outer = np.zeros((rows.shape[1], rows.shape[1]))
         for column in weights.T:

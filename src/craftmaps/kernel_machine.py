@@ -13,51 +13,76 @@ from craftmaps.parallel import cut, for_each
 _BLOCK_ROWS = 256
 
 
-def fitted_weights(
-    kernel: DotProductKernel, rows: Any, targets: NDArray[np.floating], penalty: float
-) -> NDArray[np.float32]:
-    """Return the weights of a kernel machine on rows, one for each and target.
+class KernelMachine:
+    """Ridge regressions in the space of a kernel, on some rows, for one penalty after another.
 
-    The penalty is relative to the diagonal of the kernel matrix. It grows where rounding errors are larger, and a
-    machine whose kernel is not finite in single precision knows nothing.
+    Parameters
+    ----------
+    kernel : DotProductKernel
+    rows : ndarray or CSR matrix
     """
-    rows = rows.astype(np.float32, copy=False)
-    while True:
-        system = safe_sparse_dot(rows, rows.T, dense_output=True)
 
-        def apply_kernel(part: slice, system: NDArray = system) -> None:
+    def __init__(self, kernel: DotProductKernel, rows: Any):
+        self._kernel, self._rows = kernel, rows
+        single = rows.astype(np.float32, copy=False)
+        # One square in memory: of the two triangles one is decomposed and the other one keeps the matrix.
+        self._system = system = safe_sparse_dot(single, single.T, dense_output=True)
+
+        def apply_kernel(part: slice) -> None:  # a power needs room for a copy
             system[part] = kernel.of_dot_products(system[part].copy())
 
         with np.errstate(over="ignore"):
-            for_each(apply_kernel, cut(rows.shape[0], _BLOCK_ROWS))  # a power needs room for a copy
+            for_each(apply_kernel, cut(rows.shape[0], _BLOCK_ROWS))
         diagonal = system.diagonal()
-        if not np.isfinite(diagonal).all():
-            return np.zeros(targets.shape, np.float32)
+        self._is_finite = bool(np.isfinite(diagonal).all())  # the diagonal bounds the rest
         # Kernels of rows of unlike lengths differ by powers of ten: with a diagonal of ones they keep their digits.
-        scales = 1 / np.sqrt(np.where(diagonal > 0, diagonal, 1))[:, None]
-        system *= scales
-        system *= scales.T
-        system[np.diag_indices_from(system)] += np.float32(penalty)
-        try:  # transposed it is the same, and in the order of LAPACK, so that it is overwritten and not copied
-            factor = linalg.cho_factor(system.T, lower=True, overwrite_a=True, check_finite=False)
-        except linalg.LinAlgError:
-            penalty *= 10
-            continue
-        return scales * linalg.cho_solve(factor, scales * targets.astype(np.float32), check_finite=False)
+        self._scales = 1 / np.sqrt(np.where(diagonal > 0, diagonal, 1))[:, None]
+        if self._is_finite:
+            system *= self._scales
+            system *= self._scales.T
+            self._diagonal = system.diagonal().copy()
+            _mirror(system.T)
+
+    def weights(self, targets: NDArray[np.floating], penalty: float) -> NDArray[np.float32]:
+        """Return the weight of each row for each target.
+
+        The penalty is relative to the diagonal of the kernel matrix. It grows where rounding errors are larger, and a
+        machine whose kernel is not finite in single precision knows nothing.
+        """
+        while self._is_finite:
+            self._system[np.diag_indices_from(self._system)] = self._diagonal + np.float32(penalty)
+            try:  # transposed it is the same, and in the order of LAPACK, so that it is overwritten and not copied
+                factor = linalg.cho_factor(self._system.T, lower=True, overwrite_a=True, check_finite=False)
+                right = self._scales * targets.astype(np.float32)
+                return self._scales * linalg.cho_solve(factor, right, check_finite=False)
+            except linalg.LinAlgError:
+                penalty *= 10
+            finally:
+                _mirror(self._system)
+        return np.zeros(targets.shape, np.float32)
+
+    def outputs(self, weights: NDArray[np.float32], rows: Any) -> NDArray[np.float64]:
+        """Return what a machine with these weights says of other rows.
+
+        Their kernels are taken in double precision: those of much longer rows would overflow.
+        """
+        outputs = np.empty((rows.shape[0], weights.shape[1]))
+
+        def say(part: slice) -> None:
+            dots = safe_sparse_dot(rows[part], self._rows.T, dense_output=True).astype(np.float64, copy=False)
+            outputs[part] = self._kernel.of_dot_products(dots) @ weights
+
+        for_each(say, cut(rows.shape[0], _BLOCK_ROWS))
+        return outputs
 
 
-def machine_outputs(
-    kernel: DotProductKernel, known: Any, weights: NDArray[np.float32], rows: Any
-) -> NDArray[np.float64]:
-    """Return what a machine with weights on known rows says of other rows.
+def _mirror(system: NDArray) -> None:
+    """Copy what is below the diagonal to above it."""
 
-    Kernels are taken in double precision: rows much longer than those known would overflow.
-    """
-    outputs = np.empty((rows.shape[0], weights.shape[1]))
+    def copy(part: slice) -> None:
+        corner = system[part, part]
+        above = np.triu_indices(len(corner), 1)
+        corner[above] = corner.T[above]
+        system[part, part.stop :] = system[part.stop :, part].T
 
-    def say(part: slice) -> None:
-        dots = safe_sparse_dot(rows[part], known.T, dense_output=True).astype(np.float64, copy=False)
-        outputs[part] = kernel.of_dot_products(dots) @ weights
-
-    for_each(say, cut(rows.shape[0], _BLOCK_ROWS))
-    return outputs
+    for_each(copy, cut(len(system), _BLOCK_ROWS))

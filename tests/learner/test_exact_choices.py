@@ -9,7 +9,7 @@ from sklearn.preprocessing import normalize
 import craftmaps
 from craftmaps import CraftClassifier, CraftRegressor, Exponential, Polynomial
 from craftmaps.choices import Task, choose
-from craftmaps.kernel_machine import fitted_weights, machine_outputs
+from craftmaps.kernel_machine import KernelMachine
 from craftmaps.sampling import bottom_rows
 from craftmaps.treatments import Treatment
 from tests.learner.examples import AUTO, labelled_rows
@@ -50,33 +50,41 @@ def settled(model, rows, y):
 def test_a_machine_is_kernel_ridge_regression(kernel, dtype):
     rows = normalize(X).astype(dtype)  # so that the diagonal is constant
     targets = np.eye(3)[Y]
-    weights = fitted_weights(kernel, rows[:200], targets[:200], 0.03)
-    K = kernel(rows.astype(np.float64))
-    exact = KernelRidge(alpha=0.03 * K[0, 0], kernel="precomputed").fit(K[:200, :200], targets[:200])
-    expected = exact.predict(K[200:, :200])
-    np.testing.assert_allclose(machine_outputs(kernel, rows[:200], weights, rows[200:]), expected, atol=2e-4)
+    machine, K = KernelMachine(kernel, rows[:200]), kernel(rows.astype(np.float64))
+    for penalty in (0.03, 3.0, 0.03):  # what one penalty leaves is as good for the next one
+        weights = machine.weights(targets[:200], penalty)
+        exact = KernelRidge(alpha=penalty * K[0, 0], kernel="precomputed").fit(K[:200, :200], targets[:200])
+        np.testing.assert_allclose(machine.outputs(weights, rows[200:]), exact.predict(K[200:, :200]), atol=2e-4)
+
+
+def test_penalties_do_not_know_of_each_other():
+    """To the bit; with more rows than are copied at a time, and one penalty that is lost in rounding errors."""
+    rows = np.random.default_rng(0).normal(size=(600, 3))
+    targets = rows[:, :1]
+    used = KernelMachine(Polynomial(3), rows)
+    for penalty in (1e-2, 1e-12, 1.0, 1e-2):
+        fresh = KernelMachine(Polynomial(3), rows).weights(targets, penalty)
+        np.testing.assert_array_equal(used.weights(targets, penalty), fresh)
 
 
 def test_rows_of_unlike_lengths_keep_their_digits():
     rows = X * 10.0 ** np.linspace(-2, 2, X.shape[0])[:, None]
-    weights = fitted_weights(Polynomial(4), rows, np.eye(3)[Y], 1e-3)
-    assert np.isfinite(machine_outputs(Polynomial(4), rows, weights, 1e9 * rows)).all()
+    machine = KernelMachine(Polynomial(4), rows)
+    assert np.isfinite(machine.outputs(machine.weights(np.eye(3)[Y], 1e-3), 1e9 * rows)).all()
 
 
 def test_sparse_rows_give_the_same():
-    sparse = csr_array(X.astype(np.float32))
-    weights = fitted_weights(Polynomial(3), sparse, np.eye(3)[Y], 1e-2)
-    dense = fitted_weights(Polynomial(3), X.astype(np.float32), np.eye(3)[Y], 1e-2)
-    np.testing.assert_allclose(weights, dense, rtol=1e-3, atol=1e-4)
-    outputs = machine_outputs(Polynomial(3), sparse, weights, sparse[:50])
-    np.testing.assert_allclose(outputs, machine_outputs(Polynomial(3), X, dense, X[:50]), atol=1e-3)
+    dense, sparse = KernelMachine(Polynomial(3), X), KernelMachine(Polynomial(3), csr_array(X))
+    weights, expected = sparse.weights(np.eye(3)[Y], 1e-2), dense.weights(np.eye(3)[Y], 1e-2)
+    np.testing.assert_allclose(weights, expected, rtol=1e-3, atol=1e-4)
+    np.testing.assert_allclose(sparse.outputs(weights, csr_array(X[:50])), dense.outputs(weights, X[:50]), rtol=1e-9)
 
 
 def test_what_cannot_be_solved_knows_nothing():
-    weights = fitted_weights(Polynomial(9), 1e12 * X, np.eye(3)[Y], 1e-2)  # not finite in single precision
-    np.testing.assert_array_equal(weights, 0)
+    machine = KernelMachine(Polynomial(9), 1e12 * X)  # not finite in single precision
+    np.testing.assert_array_equal(machine.weights(np.eye(3)[Y], 1e-2), 0)
     rows = np.vstack([np.zeros((1, 6)), X])  # and a diagonal with a zero
-    weights = fitted_weights(Polynomial(2, coef0=0.0), rows, np.eye(3)[np.r_[0, Y]], 1e-2)
+    weights = KernelMachine(Polynomial(2, coef0=0.0), rows).weights(np.eye(3)[np.r_[0, Y]], 1e-2)
     assert np.isfinite(weights).all()
     assert weights.any()
 

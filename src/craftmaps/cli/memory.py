@@ -21,10 +21,8 @@ _COPIES_OF_FOLD = 6
 _COPIES_OF_BLOCK = 5
 # Features of candidates while choices are made, with their copies, of at most this width.
 _WIDEST_TRIAL, _COPIES_OF_TRIAL = 2048, 8
-# Or the kernel machines of two gradient metrics, which are fitted side by side.
+# Or the kernel machines of two gradient metrics, which are fitted side by side; those of choices take less than trials.
 _MACHINES = 2 * 4 * 6144**2
-# Or, where features are very many, those of three penalties and two splits, gone before the first row is counted.
-_EXACT_FROM, _EXACT_MACHINES = 16_384, 6 * 4 * 9216**2
 _FEWEST_ROWS, _MOST_ROWS = 256, 8192
 
 
@@ -58,8 +56,7 @@ def budget(n_bytes: int, n_components: int, row_bytes: int, is_automatic: bool) 
         fold = 4 * _COPIES_OF_FOLD * _HOLDOUT_ROWS // _FOLDS * width
         rows = row_bytes * (_COPIES_OF_ROWS * (_FIRST_ROWS + _HOLDOUT_ROWS) + _COPIES_OF_BLOCK * _FEWEST_ROWS)
         trials = max(_MACHINES, 4 * _COPIES_OF_TRIAL * _FIRST_ROWS * min(width, _WIDEST_TRIAL))
-        exact_trials = _EXACT_MACHINES if width >= _EXACT_FROM else 0
-        return _FIXED + rows + max(is_automatic * exact_trials, is_automatic * trials + fold + cell * width**2)
+        return _FIXED + rows + is_automatic * trials + fold + cell * width**2
 
     left = n_bytes - needed(n_components, _BYTES_PER_CELL)
     is_packed = left < 0
