@@ -142,6 +142,11 @@ class _Trial:
         quarter = np.arange(X.shape[0]) % 4
         self.splits = [(np.flatnonzero(quarter != i), np.flatnonzero(quarter == i)) for i in (0, 1)]
 
+    @property
+    def is_stand_in(self) -> bool:
+        """Whether what is compared is not what will be used: a small width likes few axes and low degrees."""
+        return self.width < self.task.n_components
+
     def shaped(self, treatment: Treatment) -> list[Any]:
         """Return the rows as a treatment shapes them in each split.
 
@@ -202,6 +207,11 @@ class _Trial:
 class _ExactTrial(_Trial):
     """The same with the kernel itself instead of a map."""
 
+    @property
+    def is_stand_in(self) -> bool:
+        """Whether what is compared is not what will be used: the kernel itself likes high degrees."""
+        return True
+
     def _outputs(self, shaped: list[Any], kernel: DotProductKernel) -> list[list[NDArray]]:
         """Return the outputs of the rows to be scored, for each penalty and split."""
         outputs: list[list[Any]] = [[None] * len(self.splits) for _ in _PENALTIES]
@@ -225,8 +235,6 @@ class _Final:
         self.trial, self.treatment, self.kernel = trial, treatment, kernel
         self.errors: dict[str, float] = {}
         self.best: Score | None = None
-        # A small width likes few axes and low degrees, the kernel itself high ones; what will be used may not.
-        self.is_other = trial.width < trial.task.n_components or trial.task.is_exact
 
     def try_out(self, treatment: Treatment, kernel: DotProductKernel, clearly: bool = False) -> bool:
         """Score a pair; tell whether it is the best so far, perhaps beyond chance."""
@@ -244,9 +252,9 @@ class _Final:
         """Try kernels of other degrees: errors fall with the degree and then rise."""
         at = _DEGREES.index(first)
         higher, lower = _DEGREES[at + 1 :], _DEGREES[:at][::-1]
-        went_up = self.try_out(self.treatment, Polynomial(higher[0]), self.is_other)
+        went_up = self.try_out(self.treatment, Polynomial(higher[0]), self.trial.is_stand_in)
         for degree in higher[1:] if went_up else lower:
-            if not self.try_out(self.treatment, Polynomial(degree), self.is_other):
+            if not self.try_out(self.treatment, Polynomial(degree), self.trial.is_stand_in):
                 break
 
     def try_axes(self) -> None:
@@ -257,12 +265,14 @@ class _Final:
         if n_axes == 1:
             return
         half = 1 << ((n_axes - 1).bit_length() - 1)
-        if half >= _FEWEST_AXES and self.try_out(self.treatment._replace(n_axes=half), self.kernel, self.is_other):
+        if half >= _FEWEST_AXES and self.try_out(
+            self.treatment._replace(n_axes=half), self.kernel, self.trial.is_stand_in
+        ):
             while (half := half // 2) >= _FEWEST_AXES:
-                if not self.try_out(self.treatment._replace(n_axes=half), self.kernel, self.is_other):
+                if not self.try_out(self.treatment._replace(n_axes=half), self.kernel, self.trial.is_stand_in):
                     break
         elif 2 * half < self.trial.X.shape[1]:
-            self.try_out(self.treatment._replace(n_axes=4 * half), self.kernel, self.is_other)
+            self.try_out(self.treatment._replace(n_axes=4 * half), self.kernel, self.trial.is_stand_in)
 
 
 def _metrics(X: Any, metric: Any) -> Names:
@@ -285,7 +295,7 @@ def _best_first(scores: dict[Treatment, Score]) -> list[Treatment]:
     return ordered
 
 
-def _gradients(best_first: list[Treatment], lengths: tuple[bool, ...], powers: Names) -> list[Treatment]:
+def _gradients(best_first: list[Treatment], lengths: tuple[bool, ...], powers: tuple[str, ...]) -> list[Treatment]:
     """Return gradient metrics of rows as they are or standardised, whichever did better before."""
     plain = next(treatment.metric for treatment in best_first if treatment.metric in (None, "standard"))
     names = [f"gradient {power} standard" if plain else f"gradient {power}" for power in powers]
