@@ -6,13 +6,14 @@ Run it alone with `python -m reproduction.figure4 --only dataset=usps --seeds 3`
 from collections.abc import Iterator
 from typing import Any
 
+from reproduction import kernel_errors
 from reproduction.cells import Cell
-from reproduction.costs import Cost, Rates
-from reproduction.kernel_errors import cost_of, measure_kernel_error
 from reproduction.methods import PAPER_METHODS
 from reproduction.running import main
 
 NAME = "figure4"
+cost = kernel_errors.cost_of
+measure = kernel_errors.measure_kernel_error
 
 
 def cells(settings: dict[str, Any]) -> Iterator[Cell]:
@@ -29,16 +30,6 @@ def cells(settings: dict[str, Any]) -> Iterator[Cell]:
                         "up_components": 2 * max(settings["components"]),
                         "seed": seed,
                     }
-
-
-def cost(cell: Cell, rates: Rates) -> Cost:
-    """Estimate a cell."""
-    return cost_of(cell, rates)
-
-
-def measure(cell: Cell) -> dict[str, Any]:
-    """Return the relative kernel error."""
-    return measure_kernel_error(cell)
 
 
 if __name__ == "__main__":

@@ -103,10 +103,11 @@ class OnePassLearner(CountingLearner):
             if checkpoint is not None and os.path.exists(checkpoint):
                 done = checkpoints.read(checkpoint, self)
         last = getattr(self, "n_rows_seen_", 0)
-        n_blocks = _length(blocks)
+        n_blocks, n_passed = _length(blocks), 0
         with shown(self.verbose) as progress:
             for i, block in enumerate(blocks):
                 if i < done:
+                    n_passed += 1
                     continue
                 try:
                     X, y, *weight = block
@@ -120,6 +121,10 @@ class OnePassLearner(CountingLearner):
                 if checkpoint is not None and self.n_rows_seen_ - last >= every:
                     checkpoints.write(checkpoint, self, i + 1)
                     last = self.n_rows_seen_
+            if n_passed < done:
+                raise ValueError(
+                    f"blocks must be those that {checkpoint} is of, which has counted {done} of them, got {n_passed}."
+                )
             if not hasattr(self, "n_rows_seen_"):
                 raise ValueError("blocks must have at least one block of rows, got none.")
             self.finish()

@@ -71,6 +71,16 @@ def test_a_checkpoint_of_other_parameters_is_refused(tmp_path):
         CraftRegressor(**EXPLICIT).fit_stream(blocks(), checkpoint=checkpoint)
 
 
+def test_a_stream_that_ends_before_what_was_counted_is_refused(tmp_path):
+    checkpoint = tmp_path / "run.checkpoint"
+    with pytest.raises(Interrupted):
+        CraftClassifier(**EXPLICIT).fit_stream(blocks(stop=5), checkpoint=checkpoint, every=100)
+    with pytest.raises(ValueError, match=r"run\.checkpoint is of, which has counted 5 of them, got 2\."):
+        CraftClassifier(**EXPLICIT).fit_stream(blocks(X[:200], Y[:200]), checkpoint=checkpoint)
+    CraftClassifier(**EXPLICIT).fit_stream(blocks(X[:500], Y[:500]), checkpoint=checkpoint)
+    assert not checkpoint.exists()
+
+
 def test_a_truncated_checkpoint_is_refused(tmp_path):
     checkpoint = tmp_path / "run.checkpoint"
     checkpoint.write_bytes(b"\x10\x00\x00")
