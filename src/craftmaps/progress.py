@@ -58,6 +58,26 @@ class RowClock:
         return self._seconds
 
 
+class PhaseClock:
+    """The seconds of the phases that some work goes through, and may come back to."""
+
+    def __init__(self, phase: str):
+        self._seconds: dict[str, float] = {phase: 0.0}
+        self._phase, self._since = phase, time.monotonic()
+
+    def turn_to(self, phase: str) -> None:
+        """Note that a phase begins, or goes on."""
+        now = time.monotonic()
+        self._seconds[self._phase] += now - self._since
+        self._seconds.setdefault(phase, 0.0)
+        self._phase, self._since = phase, now
+
+    def read(self) -> dict[str, float]:
+        """Return the seconds of each phase so far; they add up to those of all the work."""
+        self.turn_to(self._phase)
+        return dict(self._seconds)
+
+
 class Progress:
     """A line that says what is being done, or how many rows are done, how fast, and how long it will take."""
 

@@ -2,7 +2,6 @@
 
 import json
 import signal
-import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,8 +9,18 @@ from typing import Any
 
 from craftmaps.cli.files import writing
 from craftmaps.cli.terminal import Progress, say
-from craftmaps.progress import heard_by
+from craftmaps.progress import PhaseClock, heard_by
 from craftmaps.whole_files import new_file
+
+# In order of time, and which of them a step that the learner tells is of; when the map is drawn rows are counted.
+_PHASES = ("choices", "learning", "solving")
+_PHASES_OF_STEPS = {
+    "Choosing kernel and metric": "choices",
+    "Fitting the metric": "choices",
+    "Drawing the map": "learning",
+    "Choosing alpha": "solving",
+    "Solving": "solving",
+}
 
 
 class CheckpointFolder:
@@ -67,27 +76,28 @@ class WatchedPass:
         self._n_blocks = self._n_rows = 0
         self._state = "whole"  # whole blocks are counted; "counting" one of them; "solving"
         self._is_stopped = False
-        self.ended = 0.0  # when the last block was counted
+        self._clock = PhaseClock("learning")
 
     def __iter__(self) -> Iterator[tuple]:
         for X, y in self._blocks:
             self._state = "counting"
             yield X, y
             self._state = "whole"
+            self._clock.turn_to("learning")
             self._n_blocks += 1
             self._n_rows += X.shape[0]
             self._progress.show(self._n_rows)
             if self._is_stopped:
                 raise KeyboardInterrupt
-        self.ended = time.monotonic()
+        self._clock.turn_to("solving")
         self._progress.turn_to("Solving")
         self.keep()
         self._state = "solving"
 
-    def fit(self, every: int) -> None:
-        """Let the learner learn from all blocks."""
+    def fit(self, every: int) -> dict[str, float]:
+        """Let the learner learn from all blocks; return the seconds of each phase."""
         try:
-            with self._interruptible(), heard_by(self._progress.step):
+            with self._interruptible(), heard_by(self._hear):
                 self._model.fit_stream(self, checkpoint=self._checkpoint and self._checkpoint.path, every=every)
         except (ValueError, TypeError) as error:
             if error.__cause__ is None:
@@ -95,6 +105,15 @@ class WatchedPass:
             # The learner speaks of blocks, and of rows that are kept, which they are not once this program ends.
             raise ValueError(f"After {self._n_rows:,} rows: {error.__cause__}") from None
         self._state = "whole"
+        seconds = self._clock.read()
+        return {phase: seconds[phase] for phase in _PHASES if phase in seconds}
+
+    def _hear(self, step: str) -> None:
+        """Show a step, and note the phase that it is of."""
+        for start, phase in _PHASES_OF_STEPS.items():
+            if step.startswith(start):
+                self._clock.turn_to(phase)
+        self._progress.step(step)
 
     def keep(self) -> None:
         """Write the checkpoint, if there is to be one and the learner is not in the midst of something."""

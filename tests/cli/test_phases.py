@@ -1,0 +1,68 @@
+"""The seconds of a run, told apart by what they were spent on."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from craftmaps import progress
+from craftmaps.cli import learning
+from craftmaps.progress import tell
+from tests.cli.running import PLAIN, run, run_json, write_parquet
+
+
+class Silent:
+    """A progress that shows nothing."""
+
+    def __getattr__(self, name):
+        return lambda *_: None
+
+
+class TimedLearner:
+    """Takes seconds of a clock of its own, for one step after another."""
+
+    def __init__(self, clock, is_settled_early):
+        self._clock, self._is_settled_early = clock, is_settled_early
+
+    def fit_stream(self, blocks, **_):
+        for i, _block in enumerate(blocks):
+            self._clock.now += 1
+            if i == 0 and self._is_settled_early:
+                self._settle()
+        if not self._is_settled_early:
+            self._settle()
+        for step, seconds in (("Choosing alpha: fold 1 of 5", 100), ("Choosing alpha: 0.1 on fold 1 of 5", 200)):
+            self._take(step, seconds)
+        self._take("Solving", 400)
+
+    def _settle(self):
+        self._take("Choosing kernel and metric: rows as they are, poly:3:1", 1000)
+        self._take("Choosing kernel and metric: rows as they are, poly:4:1", 2000)
+        self._take("Fitting the metric", 4000)
+        self._take("Drawing the map", 8)
+
+    def _take(self, step, seconds):
+        tell(step)
+        self._clock.now += seconds
+
+
+@pytest.mark.parametrize("is_settled_early", [True, False])
+def test_choices_are_a_phase_of_their_own(monkeypatch, is_settled_early):
+    clock = SimpleNamespace(now=0.0, monotonic=lambda: clock.now)
+    monkeypatch.setattr(progress, "time", clock)
+    blocks = [(np.zeros((5, 2)), np.zeros(5))] * 3
+    watched = learning.WatchedPass(TimedLearner(clock, is_settled_early), blocks, Silent(), None)
+    seconds = watched.fit(every=10)
+    assert seconds == {"choices": 7000, "learning": 11, "solving": 700}
+    assert sum(seconds.values()) == clock.now
+
+
+def test_a_run_tells_its_phases_in_order(tmp_path):
+    data = write_parquet(tmp_path / "train.parquet")
+    out = ["--out", tmp_path / "m.craft"]
+    chosen = run_json("train", data, *out, "--components", 16, "--test", data)["seconds"]
+    assert list(chosen) == ["choices", "learning", "solving", "testing"]
+    assert chosen["choices"] > chosen["solving"]
+    assert "time" in run("train", data, *out, *PLAIN).stdout
+    # Nothing was left to choose.
+    assert list(run_json("train", data, *out, *PLAIN)["seconds"]) == ["learning", "solving"]
