@@ -1,6 +1,7 @@
 """`craftmaps evaluate`: how good the predictions of a model are."""
 
 from contextlib import nullcontext
+from dataclasses import replace
 from typing import Annotated, Any
 
 import typer
@@ -17,7 +18,8 @@ def evaluate(
     model: Model,
     data: Data,
     target: Annotated[
-        str | None, typer.Option(metavar="COL", help="Column of the labels; by default the one of the training rows.")
+        str | None,
+        typer.Option(metavar="COL", help="Column of the labels; by default the one of the training rows, or label."),
     ] = None,
     batch_rows: BatchRows = 8192,
     threads: Threads = None,
@@ -34,10 +36,15 @@ def evaluate(
     from craftmaps.cli.scores import score
 
     learned = read_model(model)
+    rule, missing = columns_of(learned), "none: name their column with --target"
+    if rule.target is None:  # it was saved from Python
+        rule = replace(rule, target="label")
+        missing = "no column 'label', and the model file names no other: name it with --target"
+    source = "DATA" if target is None else f"--target {target!r}"
     with using_threads(threads) if threads else nullcontext():
-        stream = open_labelled_rows(columns_of(learned), as_source(data), parse_target(target), batch_rows)
+        stream = open_labelled_rows(rule, as_source(data), parse_target(target), batch_rows)
         with Progress("Evaluating", stream) as progress:
-            scores = score(learned, blocks_of(stream), progress)
+            scores = score(learned, blocks_of(stream), progress, source, missing)
     if as_json:
         print_json(scores)
     elif "rmse" in scores:

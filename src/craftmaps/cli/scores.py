@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 
 _BINS = 10
 _NORMAL_95 = 1.959963984540054
+_MOST_NAMED = 5
+_LONGEST_NAME = 40
 
 
 class ClassScores:
@@ -39,6 +41,16 @@ class ClassScores:
         place = np.minimum((confidence * _BINS).astype(int), _BINS - 1)
         for line, weights in zip(self._bins, (None, true == predicted, confidence), strict=True):
             line += np.bincount(place, weights, _BINS)
+
+    def refuse_strangers(self, source: str) -> None:
+        """Refuse labels of which none is a class: they are of something else."""
+        labels, classes = [true for true, _ in self._pairs], self._model.classes_.tolist()
+        if set(labels).isdisjoint(classes):
+            rest = "" if len(classes) <= _MOST_NAMED else f" and {len(classes) - _MOST_NAMED:,} more"
+            named = ", ".join(map(_written, classes[:_MOST_NAMED])) + rest
+            raise ValueError(
+                f"{source} holds labels such as {_written(labels[0])}, none of which is a class of the model ({named})."
+            )
 
     def to_plain(self) -> dict[str, Any]:
         """Return rows, error with its interval, confusion, classes and calibration, as JSON takes them."""
@@ -123,14 +135,23 @@ class NumberScores:
         }
 
 
-def score(model: Any, blocks: Any, progress: Any) -> dict[str, Any]:
-    """Return the scores of a model on blocks (X, y)."""
+def score(model: Any, blocks: Any, progress: Any, source: str, missing: str = "none") -> dict[str, Any]:
+    """Return the scores of a model on blocks (X, y); errors name the source of the labels, and what is missing."""
     scores = ClassScores(model) if hasattr(model, "predict_proba") else NumberScores(model)
     n_rows = 0
     for X, y in blocks:
         if y is None:
-            raise ValueError("The rows must have labels to compare predictions with, got none.")
+            raise ValueError(f"{source} must have labels to compare predictions with, got {missing}.")
         scores.add(X, y)
         n_rows += X.shape[0]
         progress.show(n_rows)
+    if isinstance(scores, ClassScores):
+        scores.refuse_strangers(source)
     return scores.to_plain()
+
+
+def _written(label: Any) -> str:
+    """Write a label for an error message."""
+    from craftmaps.report.wording import shortened
+
+    return shortened(repr(label), _LONGEST_NAME)

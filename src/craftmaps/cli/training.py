@@ -94,13 +94,8 @@ class Training:
 
     def learn(self, every: int) -> None:
         """Learn from all rows; a checkpoint is written from time to time."""
-        started = time.monotonic()
         with self._progress:
-            self._pass.fit(every)
-        self.seconds = {
-            "learning": self._pass.ended - started,
-            "solving": time.monotonic() - self._pass.ended,
-        }
+            self.seconds = self._pass.fit(every)
 
     def keep(self) -> None:
         """Write the checkpoint, if there is to be one and it can be written whole."""
@@ -135,7 +130,7 @@ class Training:
                 yield X, y
 
         with Progress("Testing", stream) as progress:
-            self._scores = score(self.model, blocks(), progress)
+            self._scores = score(self.model, blocks(), progress, "--test")
         if kept:
             X = [rows for rows, _ in kept]
             self._test_rows = (vstack(X) if issparse(X[0]) else np.concatenate(X), np.concatenate([y for _, y in kept]))
