@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from craftmaps.feature_map import fit_in_order
 from craftmaps.kernel_machine import KernelMachine
 from craftmaps.kernels import DotProductKernel, Polynomial
 from craftmaps.normal_equations import NormalEquations
@@ -195,7 +196,7 @@ class _Trial:
         outputs: list[list[NDArray]] = [[] for _ in _ALPHAS]
         for rows, (train, test) in zip(shaped, self.splits, strict=True):
             feature_map = self.task.make_map(kernel, self.width)
-            Z = rows if feature_map is None else feature_map.fit(rows[train]).transform(rows)
+            Z = rows if feature_map is None else fit_in_order(feature_map, rows[train]).transform(rows)
             Z = Z.toarray() if issparse(Z) else Z
             statistic = NormalEquations.of(Z[train], self.targets[train])
             for i, alpha in enumerate(_ALPHAS):

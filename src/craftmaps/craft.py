@@ -22,7 +22,7 @@ from craftmaps.moments import (
 from craftmaps.parallel import blas_threads
 from craftmaps.projection import FoldedHadamard, HadamardProjection, SubsampledHadamard
 from craftmaps.randomness import child_seed, seed_of
-from craftmaps.sampling import sample_halves
+from craftmaps.sampling import Pick, bottom_rows, sample_halves
 from craftmaps.tensor_sketch import TensorSketch
 from craftmaps.tiles import frozen, map_rows, next_power_of_two
 
@@ -104,6 +104,10 @@ class CraftMap(KernelMap):
 
     def fit(self, X: Rows, y: Any = None) -> Self:
         """Fit the up-projection and draw the down-projection for its width."""
+        return self._fit(X, bottom_rows)
+
+    def _fit(self, X: Rows, pick: Pick) -> Self:
+        """Do the same with rows picked so."""
         X = self._validated(X)
         self._checked_kernel()
         check_scalar(self.n_components, "n_components", Integral, min_val=1)
@@ -111,8 +115,9 @@ class CraftMap(KernelMap):
             check_scalar(self.up_components, "up_components", Integral, min_val=1)
         self.seed_ = seed_of(self.random_state)
         self._make_down(0)  # a bad one is refused before an earlier fit is lost
-        self.up_ = self._make_up().fit(X)
-        self.n_kept_ = self._choose_kept(X)
+        up = self._make_up()
+        self.up_ = up._fit(X, pick) if isinstance(up, KernelMap) else up.fit(X)
+        self.n_kept_ = self._choose_kept(X, pick)
         self._draw_down(self._up_width(X))
         return self
 
@@ -152,7 +157,7 @@ class CraftMap(KernelMap):
             return _seeded_clone(self.up, seed if isinstance(self.up, FeatureMap) else seed % 2**32)
         raise ValueError(f"up must be 'maclaurin', 'tensorsketch' or a transformer, got {self.up!r}.")
 
-    def _choose_kept(self, X: Any) -> int:
+    def _choose_kept(self, X: Any, pick: Pick = bottom_rows) -> int:
         """Choose how many exact columns to spare from the down-projection: none, the constant, or all.
 
         A kept column is exact in the result too, and its energy does not add to the error of
@@ -161,7 +166,7 @@ class CraftMap(KernelMap):
         if self.up != "maclaurin":
             return 0  # a given up-map goes through the down-projection whole
         shares, n_components = self.up_.shares_, int(self.n_components)
-        left, right = sample_halves(X, self.seed_)
+        left, right = sample_halves(X, self.seed_, pick=pick)
         errors = {
             n_kept: float(np.mean(self._added_variance(left, right, n_kept)))
             for n_kept in {0, shares.n_constant, shares.n_constant + shares.n_linear}

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from craftmaps.kernels import DotProductKernel, Rows
 from craftmaps.parallel import for_row_blocks
 from craftmaps.rows import without_duplicates
+from craftmaps.sampling import Pick, first_rows
 
 _ROWS_AT_A_TIME = 1024
 _NUMBERS_AT_A_TIME = 2**18
@@ -83,6 +84,10 @@ class KernelMap(FeatureMap):
 
     kernel: Any
 
+    def _fit(self, X: Rows, pick: Pick) -> Any:
+        """Fit the map; one that looks at a sample of the rows picks them so."""
+        return self.fit(X)
+
     def set_params(self, **params: Any) -> Self:
         """Set parameters; one such as `kernel__degree` is set on a copy, as others may hold the kernel."""
         if any(name.startswith("kernel__") for name in params):
@@ -109,6 +114,11 @@ class KernelMap(FeatureMap):
                 "The kernel overflows on the rows of X, whose squared length reaches "
                 f"{lengths.max():.3g}: scale the rows first."
             )
+
+
+def fit_in_order(transformer: Any, X: Any) -> Any:
+    """Fit a transformer on rows that are in random order; maps of this library then take the first for a sample."""
+    return transformer._fit(X, first_rows) if isinstance(transformer, KernelMap) else transformer.fit(X)
 
 
 def _has_finite_sums(X: NDArray[np.floating]) -> bool:

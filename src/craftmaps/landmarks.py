@@ -17,7 +17,7 @@ from craftmaps.kernels import DotProductKernel, Polynomial, Rows
 from craftmaps.moments import EstimateMoments
 from craftmaps.parallel import blas_threads, cut, for_products_of_rows
 from craftmaps.randomness import seed_of
-from craftmaps.sampling import bottom_rows
+from craftmaps.sampling import Pick, bottom_rows
 
 _PANEL = 512
 
@@ -82,16 +82,20 @@ class LandmarkMap(KernelMap):
 
     def fit(self, X: Rows, y: None = None) -> Self:
         """Draw landmarks from the rows of X."""
+        return self._fit(X, bottom_rows)
+
+    def _fit(self, X: Rows, pick: Pick) -> Self:
+        """Do the same with rows picked so."""
         X = self._validated(X)
         self._check_parameters()
         self._refuse_overflow(X)
         self.seed_ = seed_of(self.random_state)
-        self._settle(X)
+        self._settle(X, pick)
         if self.landmarks_.shape[0] < self.n_components:
             warnings.warn(
                 f"n_components={self.n_components} landmarks were asked for, but X has only "
                 f"{self.landmarks_.shape[0]} different rows; all of them are taken.",
-                stacklevel=2,
+                stacklevel=3,
             )
         return self
 
@@ -105,7 +109,7 @@ class LandmarkMap(KernelMap):
         else:
             both = (self.landmarks_, X)
             X = vstack(both, format="csr") if issparse(X) or issparse(self.landmarks_) else np.concatenate(both)
-        self._settle(X)
+        self._settle(X, bottom_rows)
         return self
 
     def _check_parameters(self) -> None:
@@ -114,10 +118,10 @@ class LandmarkMap(KernelMap):
         check_scalar(self.n_components, "n_components", Integral, min_val=1)
         check_choice("whiten", self.whiten, (True, False))
 
-    def _settle(self, X: Any) -> None:
+    def _settle(self, X: Any, pick: Pick) -> None:
         """Take the landmarks from X and factor their kernel matrix."""
         self._remember_parameters()
-        self.landmarks_ = X[bottom_rows(X, int(self.n_components), self.seed_)]
+        self.landmarks_ = X[pick(X, int(self.n_components), self.seed_)]
         K = self.kernel(self.landmarks_.astype(np.float64))
         if not self.whiten:
             self.penalty_ = K

@@ -16,7 +16,7 @@ from craftmaps.kernels import DotProductKernel, Polynomial, Rows
 from craftmaps.moments import EstimateMoments, pairs_of
 from craftmaps.parallel import blas_threads
 from craftmaps.randomness import permutations, seed_of, signs
-from craftmaps.sampling import sample_halves
+from craftmaps.sampling import Pick, bottom_rows, sample_halves
 from craftmaps.tiles import frozen, map_rows, next_power_of_two
 
 _DENSE_BLOCK_BYTES = 2**23
@@ -109,11 +109,15 @@ class RandomMaclaurin(KernelMap):
 
     def fit(self, X: Rows, y: None = None) -> Self:
         """Share the features out to the degrees and draw their signs."""
-        self._share(self._validated(X))
+        return self._fit(X, bottom_rows)
+
+    def _fit(self, X: Rows, pick: Pick) -> Self:
+        """Do the same with rows picked so."""
+        self._share(self._validated(X), pick)
         self._draw()
         return self
 
-    def _share(self, X: Any) -> None:
+    def _share(self, X: Any, pick: Pick = bottom_rows) -> None:
         """Check the parameters and share the features out to the degrees."""
         kernel = self._checked_kernel()
         check_scalar(self.n_components, "n_components", Integral, min_val=1)
@@ -130,7 +134,7 @@ class RandomMaclaurin(KernelMap):
         self.seed_, self.scale_ = seed, scale
         self.shares_ = share_out(
             coefficients,
-            pairs_of(*sample_halves(X, self.seed_), self.scale_),
+            pairs_of(*sample_halves(X, self.seed_, pick=pick), self.scale_),
             int(self.n_components),
             rule=self.degrees,
             exact=self.exact_low_degrees,

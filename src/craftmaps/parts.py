@@ -19,6 +19,7 @@ from craftmaps.lift import Lift
 from craftmaps.maclaurin import RandomMaclaurin
 from craftmaps.metric import CovarianceMetric
 from craftmaps.projection import SubsampledHadamard
+from craftmaps.sampling import first_rows
 from craftmaps.shares import DegreeShares
 from craftmaps.tensor_sketch import TensorSketch
 
@@ -129,7 +130,7 @@ def _draw_again(part: Any, plain: dict[str, Any]) -> None:
         part.up = part.up_ if part.up is None else part.up
         part._draw_down()
     elif isinstance(part, LandmarkMap):
-        part._settle(part.landmarks_)
+        part._settle(part.landmarks_, first_rows)  # all of them, in their order
     elif isinstance(part, (TensorSketch, SubsampledHadamard)):
         part.fit(np.zeros((1, width)))  # these look at the width alone
     elif isinstance(part, StandardScaler):

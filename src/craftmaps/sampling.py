@@ -4,6 +4,7 @@ Keeping the rows with the smallest hashes (bottom-k) is mergeable: of two sample
 of both together are the sample of the whole. Equal rows have equal hashes and count once.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,8 @@ from craftmaps.tiles import csr_block, frozen
 
 _BLOCK_ROWS = 256
 _WIDEST_DENSE = 2**16
+
+Pick = Callable[[Any, int, int], NDArray[np.int64]]
 
 
 def row_hashes(X: Any, seed: int) -> NDArray[np.uint64]:
@@ -47,9 +50,18 @@ def bottom_rows(X: Any, size: int, seed: int) -> NDArray[np.int64]:
     return first[:size]
 
 
-def sample_halves(X: Any, seed: int, size: int = 256) -> tuple[Any, Any]:
+def first_rows(X: Any, size: int, seed: int) -> NDArray[np.int64]:
+    """Return the positions of the first `size` different rows: a sample where their order is random already.
+
+    Hashes of rows that were computed change with their last digits, and another processor would pick others.
+    """
+    _, first = np.unique(row_hashes(X, seed), return_index=True)
+    return np.sort(first)[:size]
+
+
+def sample_halves(X: Any, seed: int, size: int = 256, pick: Pick = bottom_rows) -> tuple[Any, Any]:
     """Return two samples of different rows, so that in pairing them no row meets itself."""
-    sample = X[bottom_rows(X, size, seed)]
+    sample = X[pick(X, size, seed)]
     if issparse(sample):
         # Dense, so that CSR rows give the same bits; of very wide rows only what is not zero.
         wide = sample.shape[1] > _WIDEST_DENSE

@@ -11,6 +11,7 @@ from sklearn.utils.extmath import row_norms
 from craftmaps.checked import CheckedLearner
 from craftmaps.choices import Choices, Task, choose, is_auto
 from craftmaps.craft import CraftMap
+from craftmaps.feature_map import fit_in_order
 from craftmaps.kernels import DotProductKernel
 from craftmaps.landmarks import LandmarkMap
 from craftmaps.lift import Lift, same
@@ -79,7 +80,7 @@ class SettledLearner(CheckedLearner):
             X = lift.shape_rows(X)
         tell("Drawing the map")
         feature_map = self._make_map(clone(self.choices_["kernel"]), int(self.n_components))
-        lift.feature_map = None if feature_map is None else feature_map.fit(X)
+        lift.feature_map = None if feature_map is None else fit_in_order(feature_map, X)
         if hasattr(self.feature_map, "kernel"):
             self.choices_["kernel"] = self.feature_map.kernel  # a map that was given has its own
         self._lift = lift

@@ -122,7 +122,9 @@ def test_choices_are_reported_and_used():
     assert len(errors) >= 6  # the best two metrics, gradients of both lengths, then degrees
     assert all(0 <= error <= 1 for error in errors.values())
     treatment = Treatment(chosen["metric"], chosen["normalize"], chosen["n_axes"])
-    assert errors[f"{treatment}, degree {chosen['kernel'].degree}"] == min(errors.values())
+    error, best, n_scored = errors[f"{treatment}, degree {chosen['kernel'].degree}"], min(errors.values()), len(Y) / 2
+    # Beyond a standard error the lowest wins; at most so many rows can have told the two apart.
+    assert (error - best) * n_scored <= 1.001 * np.sqrt((error + best) * n_scored)
     assert repr(model._lift.feature_map.kernel) == repr(chosen["kernel"])
     assert (model._lift.scale is None) == chosen["normalize"]
 
