@@ -197,6 +197,11 @@ def labels_of(array: Any, kind: str, file: str, first_row: int) -> NDArray:
             if np.abs(array).max(initial=0) > _LARGEST_LABEL:
                 raise ValueError(f"The labels of {file} must be at most 2**53 in size to be exact, got larger ones.")
             return array.astype(np.int64)
+    # Files may have truth values as booleans or as 0 and 1, and labels must not depend on where a block ends.
+    if array.dtype.kind == "b" and kind in ("integer", "number"):
+        return array.astype(np.int64)
+    if array.dtype.kind in "iuf" and kind == "boolean" and np.isin(array, (0, 1)).all():
+        return array.astype(np.bool_)
     return array
 
 

@@ -9,9 +9,18 @@ from numpy.typing import NDArray
 
 from craftmaps.streams.arrow_files import ArrowTable, ParquetTable
 from craftmaps.streams.columns import Columns, listed
-from craftmaps.streams.content import import_arrow, said_of
+from craftmaps.streams.content import said_of
 from craftmaps.streams.cutting import Piece, cut
-from craftmaps.streams.encoding import bind, check_kinds, described, encode_table, fill_missing, kind_of, labels_of
+from craftmaps.streams.encoding import (
+    bind,
+    check_kinds,
+    described,
+    encode_table,
+    fill_missing,
+    is_null,
+    kind_of,
+    labels_of,
+)
 from craftmaps.streams.files import DataFile, StandardInput
 from craftmaps.streams.first_look import LOOK_BATCH, TableLook, look_rows, resolve
 from craftmaps.streams.text_files import CsvTable, JsonTable
@@ -31,8 +40,10 @@ class TableReader:
         self._bound = bind(columns, self.table.schema, self.name, self.table.is_typed)
         self._columns, self._fill = columns, columns.fill_values()
         if self.target is not None and self.table.is_typed:
-            found = kind_of(self.table.schema.field(self.target).type)
-            if (found == "text") != (columns.target_kind == "text"):
+            label_type = self.table.schema.field(self.target).type
+            found = kind_of(label_type)
+            # Labels that are all missing are refused where they are read, which names the row.
+            if (found == "text") != (columns.target_kind == "text") and not is_null(label_type):
                 raise ValueError(
                     f"The target {self.target!r} of {self.name} must be of kind {columns.target_kind}, "
                     f"got {described(found)}."
@@ -136,7 +147,7 @@ def _look_at_tables(readers: list[TableReader], target: Target, drop: Sequence[s
     drop = [resolve(name, names, "drop", first.name) for name in drop]
     if first.target in drop:
         raise ValueError(f"drop must leave the target {first.target!r} in.")
-    look = TableLook(first.table.schema, first.target, drop, first.name, first.table.is_typed)
+    look = TableLook(_typed_schema(readers), first.target, drop, first.name, first.table.is_typed)
     kinds = look.kinds
 
     def pieces() -> Iterator[Piece]:
@@ -150,7 +161,7 @@ def _look_at_tables(readers: list[TableReader], target: Target, drop: Sequence[s
     n_seen = 0
     for block in cut(pieces(), LOOK_BATCH, max_rows):
         with said_of(block[-1].reader.name):
-            look.add(_joined(block))
+            look.add(block)
         n_seen += sum(map(len, block))
         if n_seen >= look_rows(look.width):
             break
@@ -161,9 +172,11 @@ def _look_at_tables(readers: list[TableReader], target: Target, drop: Sequence[s
     return look.columns(first.target if has_names else target, n_cells)
 
 
-def _joined(block: list[Piece]) -> Any:
-    """Return the rows of pieces as one batch."""
-    if len(block) == 1:
-        return block[0].rows
-    table = import_arrow().Table.from_batches([piece.rows for piece in block])
-    return table.unify_dictionaries().combine_chunks().to_batches()[0]
+def _typed_schema(readers: list[TableReader]) -> Any:
+    """Return the columns of the first table; one that has no values there has the type that a later table gives it."""
+    schema = readers[0].table.schema
+    for i, field in enumerate(schema):
+        if is_null(field.type):
+            same = (other for reader in readers for other in reader.table.schema if other.name == field.name)
+            schema = schema.set(i, next((other for other in same if not is_null(other.type)), field))
+    return schema

@@ -1,0 +1,192 @@
+"""First looks at single columns, each of which becomes a `Column` of the rule."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from craftmaps.streams.columns import Column
+from craftmaps.streams.content import import_arrow
+from craftmaps.streams.cutting import Piece
+from craftmaps.streams.encoding import as_text, decoded, elements, kind_of, numbers
+from craftmaps.streams.hashing import N_HASHED
+
+MOST_VALUES = 64
+
+
+class Means:
+    """Means of the columns of a matrix that comes in batches, without what is missing or infinite."""
+
+    def __init__(self, width: int):
+        self._sums = np.zeros(width)
+        self._counts = np.zeros(width, np.int64)
+        self.n_missing = 0
+
+    def add(self, rows: NDArray) -> None:
+        """Count rows."""
+        # One column after the other, so that a sum has the same bits whether its column came alone or in a matrix.
+        values = np.array(rows.T, dtype=np.float64, order="C")
+        if not np.isfinite(values).all():
+            self.n_missing += int(np.isnan(values).sum())
+            self._counts -= (~np.isfinite(values)).sum(axis=1)
+            values[~np.isfinite(values)] = 0
+        self._counts += values.shape[1]
+        with np.errstate(over="ignore"):
+            self._sums += values.sum(axis=1)
+
+    @property
+    def n_seen(self) -> int:
+        """The number of values that are in the means."""
+        return int(self._counts.sum())
+
+    @property
+    def fill(self) -> tuple[float, ...]:
+        """The means; 0 where nothing was seen."""
+        return tuple(np.nan_to_num(self._sums / np.maximum(self._counts, 1)).tolist())
+
+
+class _NumberLook:
+    """A first look at a column of numbers or booleans."""
+
+    width = 1
+
+    def __init__(self, field: Any, file: str):
+        self._name = field.name
+        self.cell_kind = self._kind = kind_of(field.type)
+        is_integer = import_arrow().types.is_integer(field.type)
+        self.label_kind = "integer" if is_integer else self._kind
+        self._means = Means(1)
+
+    def add(self, pieces: list[Piece]) -> None:
+        # Joined as NumPy has them: files may store one kind of value as different types.
+        values = [numbers(piece.rows.column(self._name)) for piece in pieces]
+        self._means.add(np.concatenate(values)[:, None])
+
+    def column(self) -> Column:
+        return Column(self._name, self._kind, self._means.fill[0], self._means.n_missing)
+
+
+class _ListLook:
+    """A first look at a column of lists of numbers."""
+
+    cell_kind = "list"
+
+    def __init__(self, field: Any, file: str):
+        self._name, self._file = field.name, file
+        self._means: Means | None = None
+        self._n_missing = 0
+        self.width = 1
+
+    def add(self, pieces: list[Piece]) -> None:
+        compute = import_arrow("pyarrow.compute")
+        matrices = []
+        for piece in pieces:
+            given = decoded(piece.rows.column(self._name)).drop_null()
+            self._n_missing += len(piece) - len(given)
+            if not len(given):
+                continue
+            if self._means is None:
+                self.width = len(given[0])
+                self._means = Means(self.width)
+            # Lists of another length are refused when they are encoded, which names the row.
+            fits = compute.equal(compute.list_value_length(given), self.width)
+            matrices.append(elements(given.filter(fits), self.width, self._name, self._file, 0))
+        if self._means is not None and matrices:
+            self._means.add(np.concatenate(matrices))
+
+    def column(self) -> Column:
+        if self._means is None or not self.width:
+            raise ValueError(
+                f"Column {self._name!r} of {self._file} must hold lists of numbers, got empty ones: "
+                f"leave it out with drop=[{self._name!r}]."
+            )
+        missing = self._means.n_missing + self._n_missing * self.width
+        return Column(self._name, "list", self._means.fill, missing, width=self.width)
+
+
+class _TextLook:
+    """A first look at a column of strings."""
+
+    label_kind = cell_kind = "text"
+    width = 1
+
+    def __init__(self, field: Any, file: str):
+        self._name = field.name
+        self._values: set[str] = set()
+        self.n_missing = 0
+
+    def add(self, pieces: list[Piece]) -> None:
+        for piece in pieces:
+            array = as_text(piece.rows.column(self._name))
+            self.n_missing += array.null_count
+            if len(self._values) <= MOST_VALUES:
+                self._values.update(array.unique().drop_null()[: 2 * MOST_VALUES].to_pylist())
+
+    def column(self) -> Column:
+        if len(self._values) > MOST_VALUES:
+            return Column(self._name, "hashed", missing=self.n_missing, width=N_HASHED)
+        values = (*sorted(self._values), *((None,) if self.n_missing else ()))
+        return Column(self._name, "one-hot", missing=self.n_missing, values=values, width=len(values))
+
+    def holds_dates(self) -> bool:
+        """Tell whether all strings are dates or times."""
+        arrow = import_arrow()
+        try:
+            arrow.array(sorted(self._values), arrow.string()).cast(arrow.timestamp("us"))
+        except arrow.ArrowInvalid:
+            return False
+        return bool(self._values)
+
+
+class CellLook:
+    """A first look at a column of a text file: what it holds shows when all was seen."""
+
+    cell_kind = "text"
+    width = 1
+
+    def __init__(self, field: Any, file: str, is_target: bool):
+        arrow = import_arrow()
+        self._name, self._file = field.name, file
+        self._text = _TextLook(field, file)
+        self._means = Means(1)
+        # From the narrowest on; that numbers are whole matters in labels alone.
+        self._readings = [("number", arrow.float64()), ("boolean", arrow.bool_())]
+        if is_target:
+            self._readings.insert(0, ("integer", arrow.int64()))
+
+    def add(self, pieces: list[Piece]) -> None:
+        """Look at a batch of rows."""
+        self._text.add(pieces)
+        array = import_arrow().concat_arrays([piece.rows.column(self._name) for piece in pieces])
+        cells = import_arrow("pyarrow.compute").utf8_trim_whitespace(array)
+        while self._readings:
+            try:
+                return self._means.add(numbers(cells.cast(self._readings[0][1]))[:, None])
+            except import_arrow().ArrowInvalid:
+                del self._readings[0]
+                if self.label_kind == "boolean" and self._means.n_seen:
+                    self._readings = []  # numbers first and then words
+
+    @property
+    def label_kind(self) -> str:
+        """What all cells can be read as."""
+        return self._readings[0][0] if self._readings else "text"
+
+    def column(self) -> Column:
+        """Return the rule for the column."""
+        if self._readings:
+            return Column(self._name, self.label_kind, self._means.fill[0], self._means.n_missing)
+        if self._text.holds_dates():
+            raise ValueError(refusal(self._name, self._file, "date or time"))
+        return self._text.column()
+
+
+LOOKS = {"number": _NumberLook, "boolean": _NumberLook, "list": _ListLook, "text": _TextLook}
+
+
+def refusal(name: str, file: str, kind: str) -> str:
+    """Say why a column cannot be used, and what to do."""
+    return (
+        f"Column {name!r} of {file} is of type {kind}, not of numbers, strings or lists of numbers: "
+        f"cast it, or leave it out with drop=[{name!r}]."
+    )
