@@ -125,15 +125,15 @@ CASES = {
     "a header alone": (TRAIN, "header.csv", 1, "header.csv has no rows"),
     "columns of one name": (TRAIN, "twice.csv", 1, "'x_0' more than once"),
     "a target alone": (TRAIN, "one_column.csv", 1, "must have columns beside the target"),
-    "no names": (TRAIN + " --target label", "no_names.csv", 1, "target must be a position"),
-    "a position too far": (TRAIN + " --target 9", "no_names.csv", 1, "a position among 6 columns"),
+    "no names": (TRAIN + " --target label", "no_names.csv", 2, "--target must be a position"),
+    "a position too far": (TRAIN + " --target 9", "no_names.csv", 2, "--target must be a position among 6 columns"),
     "dates": (TRAIN, "dates.csv", 1, "'when'"),
     "infinity": (TRAIN, "infinite.csv", 1, "infinite in float32 in row 31"),
     "a missing label": (TRAIN, "missing_label.csv", 1, "Row 31 of"),
     "NaN labels": (TRAIN + " --classification", "nan_labels.parquet", 1, "Row 3 of"),
     "one class": (TRAIN, "one_class.csv", 1, "The target 'label' must have at least 2 classes, got only 1."),
     "not UTF-8": (TRAIN, "latin.csv", 1, "must be UTF-8"),
-    "bytes": (TRAIN, "binary.csv", 1, "binary.csv"),
+    "bytes": (TRAIN, "binary.csv", 2, "binary.csv"),
     "damaged gzip": (TRAIN, "bad.csv.gz", 1, "bad.csv.gz cannot be read: Unknown compression method."),
     "a JSON array": (TRAIN, "array.json", 1, "one JSON object a line, got an array"),
     "broken JSON": (TRAIN, "broken.jsonl", 1, "broken.jsonl must have one JSON object a line"),
@@ -147,9 +147,16 @@ CASES = {
     "a folder of two formats": (TRAIN, "mixed", 1, "must have one format"),
     "a picture": (TRAIN, "picture.craft", 1, "picture.craft is in no known format"),
     # Targets.
-    "a near name": (TRAIN + " --target lable", "good.parquet", 1, "did you mean 'label'?"),
-    "a column not there to drop": (TRAIN + " --drop x_9", "good.parquet", 1, "drop must be a column"),
-    "the target dropped": (TRAIN + " --drop label", "good.parquet", 1, "drop must leave the target 'label' in"),
+    "a near name": (
+        TRAIN + " --target lable",
+        "good.parquet",
+        2,
+        "--target must be a column of good.parquet, got 'lable': did you mean 'label'?",
+    ),
+    "no target": (TRAIN, "no_label.parquet", 2, "--target must name the column of labels, as no_label.parquet has no"),
+    "a column not there to drop": (TRAIN + " --drop x_9", "good.parquet", 2, "--drop must be a column of"),
+    "the target dropped": (TRAIN + " --drop label", "good.parquet", 2, "--drop must leave the target 'label' in"),
+    "columns without names to drop": (TRAIN + " --drop x", "alone.npy", 2, "--drop must be empty for alone.npy"),
     "fractions": (TRAIN + " --target price", "fractions.csv", 2, "say --regression"),
     "fractions as classes": (TRAIN + " --target price --classification", "fractions.csv", 2, "which are no classes"),
     "a fraction late": (TRAIN, "fraction_late.parquet", 1, "After 8,192 rows: "),
@@ -176,7 +183,7 @@ CASES = {
     "no components": (GOOD + " --components 0", "", 2, "got '0'"),
     "components in words": (GOOD + " --components many", "", 2, "a whole number of at least 1, got 'many'"),
     "a negative seed": (GOOD + " --seed -1", "", 2, "a whole number from 0 to"),
-    "an unknown map": (GOOD + " --feature-map fourier", "", 2, "'fourier' is not one of 'craft'"),
+    "an unknown map": (GOOD + " --feature-map fourier", "", 2, "'--feature-map': 'fourier' is not one of 'craft'"),
     "an unknown option": (GOOD + " --colour red", "", 2, "--colour"),
     "an unknown command": ("learn good.parquet", "", 2, "learn"),
     "a negative alpha": (GOOD + " --alpha -1", "", 2, "a finite number of at least 0, got '-1'"),
@@ -191,6 +198,12 @@ CASES = {
     ),
     "nothing fits": (GOOD + " --memory 10MB", "", 1, "not even one"),
     "resume without a folder": (GOOD + " --resume", "", 2, "give --checkpoint DIR"),
+    "a checkpoint that is a file": (
+        GOOD + " --checkpoint good.csv",
+        "",
+        1,
+        "--checkpoint must be a folder, got the file 'good.csv'.",
+    ),
     "standard input among files": ("train - good.parquet --out {out}/m.craft", "", 2, "must come alone"),
     "an output folder that is not there": (
         "train good.parquet --out {out}/no/m.craft",
@@ -212,7 +225,7 @@ CASES = {
         GOOD + " --test no_label.parquet",
         "",
         1,
-        "target must be a column of no_label.parquet",
+        "The target of the training rows must be a column of no_label.parquet, got 'label': it has 'x_0'",
     ),
     "test rows of other columns": (GOOD + " --test other_columns.parquet", "", 1, "lacks the columns 'x_0'"),
     # Models.
@@ -257,10 +270,18 @@ CASES = {
         1,
         "predicts numbers",
     ),
-    "labels that are not there": (EVALUATE, "no_label.parquet", 1, "target must be a column of no_label.parquet"),
+    "labels that are not there": (
+        EVALUATE,
+        "no_label.parquet",
+        1,
+        "The target of the training rows must be a column of no_label.parquet, got 'label': it has 'x_0'",
+    ),
+    "a near name of labels": (EVALUATE + " --target lable", "good.parquet", 2, "--target must be a column of"),
     "labels of another kind": (EVALUATE, "text_target.parquet", 1, "must be of kind integer"),
     # Other commands.
     "a plan for any kernel": ("plan good.parquet --kernel auto", "", 2, "one kernel"),
+    "a plan without a target": ("plan good.parquet --target lable", "", 2, "--target must be a column of"),
+    "a plan without a column": ("plan good.parquet --drop x_9", "", 2, "--drop must be a column of"),
     "two goals": ("plan good.parquet --error 0.1 --seconds 3", "", 2, "got both"),
     "a goal below zero": ("plan good.parquet --error -1", "", 2, "above 0"),
     "an unknown data set": ("data iris", "", 2, "NAME must be one of a9a"),
@@ -324,3 +345,17 @@ def test_a_defect_is_said_to_be_one_and_debug_shows_where(tmp_path, monkeypatch)
         result = CliRunner().invoke(app, arguments)
         assert result.exit_code == 1
         assert "Traceback" in result.stderr
+
+
+def test_output_that_cannot_be_made_is_refused_before_the_work(tmp_path, monkeypatch):
+    """As on a file system that can only be read, where the rights of the folder say nothing."""
+
+    def refusing(*_, **__):
+        raise OSError(30, "Read-only file system")
+
+    monkeypatch.setattr("tempfile.NamedTemporaryFile", refusing)
+    # The rows are not there either: it is said before they are looked for.
+    for command in (["train", "nowhere.csv"], ["predict", "nowhere.craft", "nowhere.csv"]):
+        said = run(*command, "--out", tmp_path / "p.csv", code=1).stderr
+        path = repr(str(tmp_path / "p.csv"))
+        assert said == f"craftmaps: --out must be a file that can be made, got {path}: Read-only file system.\n"

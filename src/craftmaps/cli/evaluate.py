@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from craftmaps.cli.description import error_text
-from craftmaps.cli.options import BatchRows, Data, Json, Model, Threads, as_source, parse_target
+from craftmaps.cli.options import BatchRows, Data, Json, Model, Threads, as_source, named_as_options, parse_target
 from craftmaps.cli.terminal import Progress, print_facts, print_json, print_table, words
 
 _WIDEST_MATRIX = 80
@@ -42,7 +42,8 @@ def evaluate(
         missing = "no column 'label', and the model file names no other: name it with --target"
     source = "DATA" if target is None else f"--target {target!r}"
     with using_threads(threads) if threads else nullcontext():
-        stream = open_labelled_rows(rule, as_source(data), parse_target(target), batch_rows)
+        with named_as_options(is_target_typed=target is not None):
+            stream = open_labelled_rows(rule, as_source(data), parse_target(target), batch_rows)
         with Progress("Evaluating", stream) as progress:
             scores = score(learned, blocks_of(stream), progress, source, missing)
     if as_json:

@@ -1,6 +1,7 @@
 """Files to write: checked before the work, and named where they cannot be written."""
 
 import os
+import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,8 +21,12 @@ def check_output(path: Path, option: str, sources: Sequence[str], suffixes: Sequ
         raise FileExistsError(f"{option} must be another file than those that are read, got {str(path)!r}.")
     if not path.parent.is_dir():
         raise FileNotFoundError(f"{option} must be in a folder that exists, got {str(path)!r}.")
-    if not os.access(path.parent, os.W_OK):
-        raise PermissionError(f"{option} must be in a folder that can be written to, got {str(path)!r}.")
+    try:
+        # Rights do not tell: a file system may be full, or can only be read.
+        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f"{path.name}.", suffix=".new"):
+            pass
+    except OSError as error:
+        raise OSError(f"{option} must be a file that can be made, got {str(path)!r}: {error.strerror}.") from None
 
 
 @contextmanager

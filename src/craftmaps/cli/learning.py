@@ -31,6 +31,8 @@ class CheckpointFolder:
 
     def __init__(self, folder: Path, run: dict[str, Any], is_resumed: bool):
         self.path, self._about = folder / "run.checkpoint", folder / "run.json"
+        if folder.exists() and not folder.is_dir():
+            raise NotADirectoryError(f"--checkpoint must be a folder, got the file {str(folder)!r}.")
         folder.mkdir(parents=True, exist_ok=True)
         for left in folder.glob("run.*.new"):  # of a run that was killed while it wrote
             left.unlink()

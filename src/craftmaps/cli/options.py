@@ -2,7 +2,8 @@
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -78,6 +79,20 @@ def as_source(paths: Sequence[str]) -> Any:
     if "-" in paths and len(paths) > 1:
         raise typer.BadParameter(f"Standard input, '-', must come alone, got {len(paths)} paths.")
     return paths[0] if len(paths) == 1 else list(paths)
+
+
+@contextmanager
+def named_as_options(is_target_typed: bool = True) -> Iterator[None]:
+    """Say of options what streams say of their arguments; a target that was not typed is that of the training rows."""
+    try:
+        yield
+    except ValueError as error:
+        argument, _, rest = str(error).partition(" ")
+        if argument not in ("target", "drop"):
+            raise
+        if not is_target_typed:
+            raise ValueError(f"The target of the training rows {rest}") from None
+        raise typer.BadParameter(f"--{argument} {rest}") from None
 
 
 def whole_number(least: int, most: int | None = None) -> Callable[[str], int]:

@@ -11,6 +11,7 @@ from craftmaps.cli.options import (
     Kernel,
     as_source,
     kernel_text,
+    named_as_options,
     option,
     parse_target,
     real_number,
@@ -56,7 +57,8 @@ def plan(
         raise typer.BadParameter("One of --error and --seconds must be given, got both.")
     if error is None and seconds is None:
         error = 0.2
-    stream = streams.open(as_source(data), parse_target(target), _SAMPLE_ROWS, drop=drop or [])
+    with named_as_options():
+        stream = streams.open(as_source(data), parse_target(target), _SAMPLE_ROWS, drop=drop or [])
     X, _ = next(iter(stream))
     n_rows = rows or stream.n_rows or X.shape[0]
     choices = make_plan(normalize(X), kernel, error, seconds, n_rows=n_rows)

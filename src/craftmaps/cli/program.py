@@ -48,7 +48,8 @@ class Program(TyperGroup):
 def _sentence(error: Exception) -> str:
     """Return what an error says, on one line."""
     if hasattr(error, "format_message"):  # of typer: the command was not written as it should be
-        text = error.format_message()  # type: ignore[attr-defined]
+        # Newer versions of typer ask pydantic, which begins with the kind of error.
+        text = error.format_message().replace(": Value error, ", ": ", 1)  # type: ignore[attr-defined]
     elif isinstance(error, OSError) and error.strerror and error.filename:
         text = f"{error.filename} cannot be used: {error.strerror}."
     elif isinstance(error, OSError) and error.strerror:

@@ -16,6 +16,7 @@ from craftmaps.cli.files import writing
 from craftmaps.cli.learning import CheckpointFolder, WatchedPass
 from craftmaps.cli.memory import budget, peak_memory, total_memory
 from craftmaps.cli.model_rows import WIDEST_DENSE, blocks_of, open_labelled_rows
+from craftmaps.cli.options import named_as_options
 from craftmaps.cli.scores import score
 from craftmaps.cli.targets import checked_classes, is_regression
 from craftmaps.cli.terminal import Progress
@@ -39,7 +40,8 @@ class TrainingRows:
         self._is_fixed = batch_rows is not None or source == "-"
         self._source, self._batch_rows = source, batch_rows or _USUAL_ROWS
         self._options = {"target": target, "max_rows": max_rows, "drop": drop}
-        self.stream = streams.open(source, batch_rows=self._batch_rows, **self._options)
+        with named_as_options():
+            self.stream = streams.open(source, batch_rows=self._batch_rows, **self._options)
 
     def fit_in(self, bound: int | None, parameters: dict[str, Any]) -> None:
         """Choose how many rows to read at a time within a bound of memory; refuse what does not fit."""
@@ -54,7 +56,8 @@ class TrainingRows:
 
     def open_test(self, source: Any) -> streams.Stream:
         """Open rows to test on, with the columns of these."""
-        return open_labelled_rows(self.stream.columns, source, "auto", self._batch_rows)
+        with named_as_options(is_target_typed=False):
+            return open_labelled_rows(self.stream.columns, source, "auto", self._batch_rows)
 
     def described(self) -> dict[str, Any]:
         """Return what must be the same for a run to be resumed."""
