@@ -52,10 +52,13 @@ _HOMES = {
     "TensorSketch": "tensor_sketch",
     "threads": "parallel",
 }
+_MODULES = ("datasets", "diagnostics", "plan", "report", "streams")
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public name from the module it lives in."""
+    """Import a public name from the module it lives in, or a public module."""
+    if name in _MODULES:
+        return import_module(f"craftmaps.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'craftmaps' has no attribute {name!r}")
     value = getattr(import_module(f"craftmaps.{_HOMES[name]}"), name)
@@ -64,4 +67,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+    return sorted({*globals(), *__all__, *_MODULES})

@@ -1,0 +1,15 @@
+"""The modules that documentation names are there with the package, and imported when they are first used."""
+
+import subprocess
+import sys
+
+import pytest
+
+
+@pytest.mark.parametrize("name", ["datasets", "diagnostics", "plan", "report", "streams"])
+def test_a_module_is_there_with_the_package(name):
+    code = (
+        f"import sys, craftmaps; assert 'craftmaps.{name}' not in sys.modules; assert '{name}' in dir(craftmaps);"
+        f"assert craftmaps.{name} is sys.modules['craftmaps.{name}']"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
