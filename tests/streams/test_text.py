@@ -69,3 +69,29 @@ def test_the_first_line(tmp_path, case):
     stream = streams.open(tmp_path / "t.csv", target=target)
     assert stream.columns.feature_names == names
     assert collect(stream)[0].shape[0] == 1 + (names[0] == "x_0")
+
+
+def read(tmp_path, text, **settings):
+    """Return the rows, the labels and the names of a CSV file."""
+    (tmp_path / "t.csv").write_text(text)
+    stream = streams.open(tmp_path / "t.csv", **settings)
+    return *collect(stream), stream.columns.feature_names
+
+
+@pytest.mark.parametrize("cells", [(" true", "false "), ("tRue", "FALSE"), ("\tTRUE", '"false"'), ("true", " 0")])
+def test_booleans_with_blanks_and_in_any_case(tmp_path, cells):
+    X, y, names = read(tmp_path, "flag,label\n{0},{1}\n{1},{0}\n{0},{0}\n,{0}\n".format(*cells))
+    assert names == ["flag"]
+    np.testing.assert_array_equal(X[:, 0], np.array([1, 0, 1, 2 / 3], np.float32))
+    assert y.tolist() == [False, True, True, True]
+
+
+def test_a_word_among_booleans_after_the_first_look(tmp_path):
+    text = "a,label\n" + "true,1\n" * 100_400 + "NA,1\n maybe,1\n"
+    with pytest.raises(ValueError, match=r"Column 'a' of .* must hold booleans, got ' maybe' in line 100403\."):
+        read(tmp_path, text)
+
+
+@pytest.mark.parametrize("space", ["\u00a0", "\u2003", "\x0b"])
+def test_a_look_takes_for_a_number_what_the_reader_does(tmp_path, space):
+    assert read(tmp_path, f"a,label\n1{space},1\n2,1\n")[2] == [f"a=1{space}", "a=2"]

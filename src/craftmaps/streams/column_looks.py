@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from craftmaps.streams.columns import Column
 from craftmaps.streams.content import import_arrow
 from craftmaps.streams.cutting import Piece
-from craftmaps.streams.encoding import as_text, decoded, elements, kind_of, numbers
+from craftmaps.streams.encoding import as_text, decoded, elements, kind_of, numbers, trimmed
 from craftmaps.streams.hashing import N_HASHED
 
 MOST_VALUES = 64
@@ -157,8 +157,7 @@ class CellLook:
     def add(self, pieces: list[Piece]) -> None:
         """Look at a batch of rows."""
         self._text.add(pieces)
-        array = import_arrow().concat_arrays([piece.rows.column(self._name) for piece in pieces])
-        cells = import_arrow("pyarrow.compute").utf8_trim_whitespace(array)
+        cells = trimmed(import_arrow().concat_arrays([piece.rows.column(self._name) for piece in pieces]))
         while self._readings:
             try:
                 return self._means.add(numbers(cells.cast(self._readings[0][1]))[:, None])

@@ -218,6 +218,11 @@ def as_text(array: Any) -> Any:
     return decoded(array).cast(import_arrow().large_string())
 
 
+def trimmed(cells: Any) -> Any:
+    """Return cells of text without the blanks around them that Arrow passes over in numbers."""
+    return import_arrow("pyarrow.compute").utf8_trim(cells, " \t")
+
+
 def _storage(arrow_type: Any) -> Any:
     """Return the type that an extension type is stored as."""
     return arrow_type.storage_type if isinstance(arrow_type, import_arrow().BaseExtensionType) else arrow_type

@@ -8,12 +8,16 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from craftmaps.streams.columns import shortened
 from craftmaps.streams.content import first_line, import_arrow
+from craftmaps.streams.encoding import trimmed
 from craftmaps.streams.files import DataFile, StandardInput
 from craftmaps.streams.lines import whole_lines
 
 # pandas' and Arrow's signs of a missing value, and the question mark of older collections of data.
 MISSING = ("", "#N/A", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null", "-NaN", "-nan", "<NA>", "?")
+# What Arrow takes for a boolean, in any case.
+_BOOLEANS = ("true", "false", "1", "0")
 _BLOCK = 1 << 22
 
 
@@ -58,14 +62,16 @@ class CsvTable:
     def _read(self, rows: bytes, kinds: Mapping[str, str], n_before: int) -> Any:
         """Parse rows, of which a number of lines came before."""
         arrow, arrow_csv = import_arrow(), import_arrow("pyarrow.csv")
+        # Arrow knows few spellings of booleans, so they are read as text first.
+        types = {name: _arrow_type("text" if kind == "boolean" else kind) for name, kind in kinds.items()}
         try:
-            return arrow_csv.read_csv(
+            table = arrow_csv.read_csv(
                 arrow.BufferReader(rows),
                 # Without threads errors name the line.
                 arrow_csv.ReadOptions(use_threads=False, block_size=len(rows) + 1, column_names=self.schema.names),
                 arrow_csv.ParseOptions(delimiter=self._delimiter, newlines_in_values=True),
                 arrow_csv.ConvertOptions(
-                    column_types={name: _arrow_type(kind) for name, kind in kinds.items()},
+                    column_types=types,
                     include_columns=list(kinds),
                     null_values=MISSING,
                     strings_can_be_null=True,
@@ -73,6 +79,23 @@ class CsvTable:
             )
         except arrow.ArrowInvalid as error:
             raise ValueError(self._sentence(first_line(error), n_before)) from None
+        for i, (name, kind) in enumerate(kinds.items()):
+            if kind == "boolean":
+                table = table.set_column(i, name, self._booleans(table.column(name), name, n_before))
+        return table
+
+    def _booleans(self, cells: Any, name: str, n_before: int) -> Any:
+        """Read cells as booleans, in any case and with blanks around them, as the first look does."""
+        arrow, compute = import_arrow(), import_arrow("pyarrow.compute")
+        try:
+            return trimmed(cells).cast(arrow.bool_())
+        except arrow.ArrowInvalid:
+            known = compute.is_in(compute.utf8_lower(trimmed(cells)), value_set=arrow.array(_BOOLEANS))
+            row = compute.index(compute.or_(known, cells.is_null()), False).as_py()
+            got = shortened(cells[row].as_py())
+            raise ValueError(
+                f"Column {name!r} of {self.name} must hold booleans, got {got} in line {n_before + row + 1}."
+            ) from None
 
     def _sentence(self, message: str, n_before: int) -> str:
         """Say what Arrow says of lines with the names and the place that they have in the file."""
@@ -82,7 +105,7 @@ class CsvTable:
         if match := re.search(r"column #(\d+): Row #(\d+): CSV conversion error to (\w+): (.*)", message):
             column, line, kind, reason = match.groups()
             name, got = self.schema.names[int(column)], reason.removeprefix("invalid value ")
-            what = {"double": "numbers", "bool": "booleans"}.get(kind, "UTF-8 text")
+            what = "numbers" if kind == "double" else "UTF-8 text"
             return f"Column {name!r} of {self.name} must hold {what}, got {got} in line {n_before + int(line)}."
         return f"{self.name} cannot be read as CSV: {message}."
 
