@@ -173,7 +173,12 @@ CASES = {
     # Options.
     "no output": ("train good.parquet", "", 2, "--out"),
     "no data": ("train --out {out}/m.craft", "", 2, "DATA"),
-    "an unknown kernel": (GOOD + " --kernel rbf:1", "", 2, "auto, poly:DEGREE[:COEF0[:GAMMA]] or exp[:GAMMA]"),
+    "an unknown kernel": (
+        GOOD + " --kernel rbf:1",
+        "",
+        2,
+        "must be auto, poly:DEGREE[:COEF0[:GAMMA]] or exp[:GAMMA], got",
+    ),
     "a broken kernel": (GOOD + " --kernel poly:x", "", 2, "got 'poly:x'"),
     "no degree": (GOOD + " --kernel poly", "", 2, "got 'poly'"),
     "a negative degree": (GOOD + " --kernel poly:-1", "", 2, "degree must be an integer of at least 0, got -1"),
@@ -279,7 +284,12 @@ CASES = {
     "a near name of labels": (EVALUATE + " --target lable", "good.parquet", 2, "--target must be a column of"),
     "labels of another kind": (EVALUATE, "text_target.parquet", 1, "must be of kind integer"),
     # Other commands.
-    "a plan for any kernel": ("plan good.parquet --kernel auto", "", 2, "one kernel"),
+    "a plan for any kernel": (
+        "plan good.parquet --kernel auto",
+        "",
+        2,
+        "It must be poly:DEGREE[:COEF0[:GAMMA]] or exp[:GAMMA], got",
+    ),
     "a plan without a target": ("plan good.parquet --target lable", "", 2, "--target must be a column of"),
     "a plan without a column": ("plan good.parquet --drop x_9", "", 2, "--drop must be a column of"),
     "two goals": ("plan good.parquet --error 0.1 --seconds 3", "", 2, "got both"),

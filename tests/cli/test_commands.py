@@ -330,6 +330,13 @@ def test_version_and_help():
         assert f"Example: craftmaps {command}" in run(command, "--help").stdout
 
 
+def test_help_offers_what_a_command_takes():
+    helped = {command: " ".join(run(command, "--help").stdout.split()) for command in ("train", "plan")}
+    assert "auto" in helped["train"]
+    assert "auto" not in helped["plan"]
+    assert "Without either it is classes" in helped["train"]
+
+
 def test_the_program_without_typer_says_what_to_install():
     code = "import sys; sys.modules['typer'] = None\nfrom craftmaps.cli import main\nmain()"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

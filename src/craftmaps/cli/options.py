@@ -10,11 +10,11 @@ from typing import Annotated, Any
 import typer
 
 _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
-_KERNELS = "auto, poly:DEGREE[:COEF0[:GAMMA]] or exp[:GAMMA]"
+_KERNELS = "poly:DEGREE[:COEF0[:GAMMA]] or exp[:GAMMA]"
 
 
-def parse_kernel(text: str) -> Any:
-    """Return a kernel from text such as "poly:7:1" or "exp:0.5"; "auto" stays as it is.
+def parse_kernel(text: str, expected: str = _KERNELS) -> Any:
+    """Return a kernel from text such as "poly:7:1" or "exp:0.5".
 
     Examples
     --------
@@ -27,8 +27,6 @@ def parse_kernel(text: str) -> Any:
 
     name, *numbers = text.strip().lower().split(":")
     try:
-        if name == "auto" and not numbers:
-            return "auto"
         if name == "poly" and 1 <= len(numbers) <= 3:
             return Polynomial(int(numbers[0]), *map(float, numbers[1:]))
         if name == "exp" and len(numbers) <= 1:
@@ -36,7 +34,12 @@ def parse_kernel(text: str) -> Any:
     except ValueError as error:
         if str(error).startswith(("degree", "coef0", "gamma")):
             raise typer.BadParameter(str(error)) from None
-    raise typer.BadParameter(f"It must be {_KERNELS}, got {text!r}.")
+    raise typer.BadParameter(f"It must be {expected}, got {text!r}.")
+
+
+def parse_kernel_or_auto(text: str) -> Any:
+    """Return a kernel, or "auto" as it is."""
+    return "auto" if text.strip().lower() == "auto" else parse_kernel(text, f"auto, {_KERNELS}")
 
 
 def kernel_text(kernel: Any) -> str:
@@ -136,7 +139,8 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON document inst
 Threads = Annotated[Any, option(whole_number(1), "N", "Threads to use; by default all cores.")]
 BatchRows = Annotated[Any, option(whole_number(1), "ROWS", "Rows to read at a time.")]
 Drop = Annotated[list[str] | None, typer.Option(metavar="COL", help="Column to leave out; may be repeated.")]
-Kernel = Annotated[Any, option(parse_kernel, "KERNEL", "auto, poly:DEGREE[:COEF0[:GAMMA]] or exp[:GAMMA].")]
+Kernel = Annotated[Any, option(parse_kernel, "KERNEL", f"{_KERNELS}.")]
+KernelOrAuto = Annotated[Any, option(parse_kernel_or_auto, "KERNEL", f"auto, which compares polynomials, {_KERNELS}.")]
 Data = Annotated[
     list[str],
     typer.Argument(

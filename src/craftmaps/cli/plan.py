@@ -51,8 +51,6 @@ def plan(
     from craftmaps import streams
     from craftmaps.plan import plan as make_plan
 
-    if kernel == "auto":
-        raise typer.BadParameter("--kernel must be one kernel to plan for, got 'auto'.")
     if error is not None and seconds is not None:
         raise typer.BadParameter("One of --error and --seconds must be given, got both.")
     if error is None and seconds is None:

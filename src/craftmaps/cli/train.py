@@ -14,7 +14,7 @@ from craftmaps.cli.options import (
     Data,
     Drop,
     Json,
-    Kernel,
+    KernelOrAuto,
     Threads,
     as_source,
     option,
@@ -38,27 +38,46 @@ def train(
     ] = None,
     report: Annotated[Path | None, typer.Option(metavar="FILE", help="Write an HTML page about the run.")] = None,
     components: Annotated[Any, option(whole_number(1), "E", "Width of the features.")] = 2048,
-    kernel: Kernel = "auto",
+    kernel: KernelOrAuto = "auto",
     feature_map: Annotated[
         Literal["craft", "maclaurin", "tensorsketch", "landmarks", "none"], typer.Option(help="What maps the rows.")
     ] = "craft",
     metric: Annotated[
-        Literal["auto", "covariance", "gradient", "none"], typer.Option(help="What shapes the rows first.")
+        Literal["auto", "covariance", "gradient", "none"],
+        typer.Option(
+            help="Linear rescaling of rows before they are mapped: by their principal axes (covariance), or by the "
+            "axes that matter for the target (gradient); auto compares them, on the first rows."
+        ),
     ] = "auto",
     code: Annotated[
-        Literal["one-vs-rest", "random", "hadamard"], typer.Option(help="Code words of the classes.")
+        Literal["one-vs-rest", "random", "hadamard"],
+        typer.Option(
+            help="How classes become outputs: one for each class, or words of bits that correct errors, 200 random "
+            "bits or the rows of a Hadamard matrix."
+        ),
     ] = "one-vs-rest",
     calibration: Annotated[
-        Literal["auto", "temperature", "matrix"], typer.Option(help="Whether left-out rows correct scores of classes.")
+        Literal["auto", "temperature", "matrix"],
+        typer.Option(
+            help="How left-out rows turn scores into probabilities: by one factor, which changes no prediction "
+            "(temperature), or by a matrix that corrects the score of a class by those of others (matrix)."
+        ),
     ] = "auto",
     alpha: Annotated[
         list[Any] | None,
-        option(real_number(True), "ALPHA", "Penalty in units of trace(G) / E; several, one option each, are compared."),
+        option(
+            real_number(True),
+            "ALPHA",
+            "Ridge penalty, relative to the mean sum of squares of a feature, such as 1e-4; may be repeated, to "
+            "compare several. [1e-8, 1e-7 ... 10]",
+        ),
     ] = None,
     regression: Annotated[
         bool | None,
         typer.Option(
-            "--regression/--classification", help="Predict numbers or classes; by default as the target tells."
+            "--regression/--classification",
+            help="Predict numbers, or classes. Without either it is classes, and a target that looks like a number to "
+            "predict is refused.",
         ),
     ] = None,
     drop: Drop = None,
