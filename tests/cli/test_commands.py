@@ -341,7 +341,7 @@ def test_the_program_without_typer_says_what_to_install():
     code = "import sys; sys.modules['typer'] = None\nfrom craftmaps.cli import main\nmain()"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert result.returncode == 1
-    assert result.stderr == "craftmaps: The command line needs typer and rich: pip install 'craftmaps[cli]'.\n"
+    assert result.stderr == "craftmaps: The command line needs typer and rich: pip install typer rich pyarrow.\n"
 
 
 def test_help_and_version_do_not_wait_for_the_library():

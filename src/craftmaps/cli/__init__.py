@@ -19,4 +19,4 @@ except ModuleNotFoundError as error:
 
     def main() -> None:
         """Say what is missing."""
-        sys.exit("craftmaps: The command line needs typer and rich: pip install 'craftmaps[cli]'.")
+        sys.exit("craftmaps: The command line needs typer and rich: pip install typer rich pyarrow.")

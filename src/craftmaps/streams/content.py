@@ -30,7 +30,7 @@ def import_arrow(module: str = "pyarrow") -> Any:
     try:
         return importlib.import_module(module)
     except ImportError:
-        raise ImportError("This format is read with pyarrow: pip install 'craftmaps[cli]'.") from None
+        raise ImportError("This format is read with pyarrow: pip install pyarrow.") from None
 
 
 def compression_of(head: bytes) -> str | None:
