@@ -1,8 +1,8 @@
 """Named data sets, for examples, benchmarks and the reproduction of the paper.
 
 A data set is looked for in the folder that the environment variable `CRAFTMAPS_DATA` names, in its
-original files; digits comes with scikit-learn. What is not there is fetched by name through
-scikit-learn's `fetch_openml`, which keeps it in a cache folder of the user, where there is a network.
+original files (docs/datasets.rst lists them); digits comes with scikit-learn. What is not there, but for
+a9a and coil100, is fetched by scikit-learn's `fetch_openml`, which keeps it in a cache folder of the user.
 """
 
 import gzip
@@ -166,5 +166,14 @@ def _from_openml(name: str) -> Split:
             f"{name} is not below CRAFTMAPS_DATA ({os.environ.get('CRAFTMAPS_DATA', 'not set')}) "
             f"and could not be fetched: {error}"
         ) from None
+    y = _as_in_files(y)
     test = np.arange(y.size) % 5 == 4 if n_train is None else np.arange(y.size) >= n_train
     return Split(X[~test], y[~test], X[test], y[test])
+
+
+def _as_in_files(labels: NDArray) -> NDArray:
+    """Return labels, which come as strings, as whole numbers where they are such: so they are in original files."""
+    try:
+        return labels.astype(float).astype(int)
+    except ValueError:
+        return labels.astype(str)
