@@ -21,7 +21,7 @@ def data(
     """List named data sets, or write one.
 
     The files are for train and evaluate. A data set is looked for below the folder that CRAFTMAPS_DATA names, else
-    fetched from OpenML, which does not have a9a and coil100.
+    fetched from OpenML; a9a and coil100 are not fetched.
 
     Example: craftmaps data digits
     """
