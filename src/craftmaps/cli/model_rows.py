@@ -46,10 +46,8 @@ def columns_of(model: Any) -> Columns:
 
 
 def open_rows(model: Any, source: Any, batch_rows: int) -> streams.Stream:
-    """Open rows to predict; labels that a table has by name are not even read, as they may be missing."""
-    columns = columns_of(model)
-    target = None if columns.n_cells is None else "auto"
-    return streams.open(source, target, batch_rows, columns)
+    """Open rows to predict; labels that a file has are not even read, as they may be missing."""
+    return streams.open(source, None, batch_rows, columns_of(model))
 
 
 def open_labelled_rows(columns: Columns, source: Any, target: str | int, batch_rows: int) -> streams.Stream:

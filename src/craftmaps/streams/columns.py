@@ -127,6 +127,10 @@ class Columns:
         """Names of the cells of a row, those of lists one by one."""
         return [name for c in self.features for name in (c.feature_names if c.kind == "list" else [c.name])]
 
+    def target_place(self, n_cells: int) -> int | None:
+        """Return the position of the target in rows of so many cells, if it is known by position and among them."""
+        return self.target if isinstance(self.target, int) and self.n_cells == n_cells - 1 else None
+
     def fill_values(self) -> NDArray[np.float64]:
         """Return what a missing number becomes, for each feature; NaN where none may be missing."""
         fill = np.zeros(self.n_features)

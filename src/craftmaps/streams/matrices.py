@@ -20,15 +20,18 @@ _KINDS = {"b": "boolean", "i": "integer", "u": "integer", "f": "number", "U": "t
 
 
 class DenseReader:
-    """A file of a matrix without names; labels are another array, or a column of the matrix by position."""
+    """A file of a matrix without names; labels are another array, or a column of the matrix by position.
 
-    def __init__(self, file: DataFile, rows: StoredArray, labels: StoredArray | int | None):
+    Without `has_labels` such a column is left out and not given.
+    """
+
+    def __init__(self, file: DataFile, rows: StoredArray, labels: StoredArray | int | None, has_labels: bool = True):
         self.file, self.name, self.n_rows = file, rows.name, rows.shape[0] if rows.shape else 0
         if len(rows.shape) < 2:
             raise ValueError(f"{rows.name} must have rows and columns, got an array of shape {rows.shape}.")
         if rows.dtype.kind not in "biuf":
             raise ValueError(f"{rows.name} must hold numbers, got {rows.dtype}.")
-        self._rows, self._labels = rows, labels
+        self._rows, self._labels, self._has_labels = rows, labels, has_labels
         self._width = int(np.prod(rows.shape[1:]))
         if isinstance(labels, StoredArray):
             self._check_labels(labels)
@@ -56,7 +59,7 @@ class DenseReader:
             rows = batch.reshape(batch.shape[0], -1)
             labels = None if all_labels is None else next(all_labels).reshape(-1)
             if isinstance(self._labels, int):
-                labels = rows[:, self._labels]
+                labels = rows[:, self._labels] if self._has_labels else None
                 rows = np.delete(rows, self._labels, axis=1)
             position = n_bytes * (first_row + rows.shape[0]) // max(self.n_rows, 1)
             yield Piece(rows, labels, first_row, position, self)
@@ -104,9 +107,10 @@ def _reader(file: DataFile, target: Target, columns: Columns | None, labels: Sto
     """Open one matrix, and find its labels."""
     if file.format in ("NPZ", "HDF5"):
         names = array_names(file)
-        wanted = columns.target if target == "auto" and columns is not None else target
+        is_open = target in ("auto", None)
+        wanted = columns.target if is_open and columns is not None else target
         is_named = isinstance(wanted, str) and wanted != "auto"
-        key = wanted if is_named and (wanted in names or target != "auto") else "y"
+        key = wanted if is_named and (wanted in names or not is_open) else "y"
         if key not in names and isinstance(target, str) and target != "auto":
             raise ValueError(f"target must be an array of {file.name}, got {target!r}: it has {listed(names)}.")
         labels = stored_array(file, key) if key in names else None
@@ -119,13 +123,13 @@ def _reader(file: DataFile, target: Target, columns: Columns | None, labels: Sto
             raise ValueError(f"target must be a position for {file.name}, which has no names, got {target!r}.")
         read = npy_array if file.format == "NPY" else idx_array
         rows, beside = read(file), labels_beside(file.path)
-        if labels is None and beside is not None:
+        if labels is None and beside is not None and target is not None:
             labels = read(DataFile(beside))
-    if target is None or isinstance(target, int):
+    if isinstance(target, int):
         return DenseReader(file, rows, target)
-    if labels is None and columns is not None and target == "auto":
-        has_target = isinstance(columns.target, int) and np.prod(rows.shape[1:]) == columns.n_features + 1
-        return DenseReader(file, rows, columns.target if has_target else None)  # type: ignore[arg-type]
+    if target is None or (labels is None and columns is not None and target == "auto"):
+        place = None if columns is None else columns.target_place(int(np.prod(rows.shape[1:])))
+        return DenseReader(file, rows, place, has_labels=target is not None)
     if labels is None:
         raise ValueError(
             f"{file.name} must have labels in 'y' (NPZ, HDF5), in a file beside it (y.npy for X.npy, IDX labels) or in "

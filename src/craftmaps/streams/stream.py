@@ -46,7 +46,8 @@ def open(
         The column of the labels, by name or by position; in NPZ and HDF5 files the name of an array. None: y is None.
         "auto" is the labels that a format has of its own (svmlight; "y" in NPZ and HDF5; `y.npy` beside `X.npy`; IDX
         labels beside images) and the column "label" of a table. With `columns` it is the column that was
-        the target then, and y is None if the file does not have it.
+        the target then, and y is None if the file does not have it. None is for rows to predict: labels that stand
+        in the file are not read, so that they may be missing.
     batch_rows : int, default=8192
         Rows of a block; the last block has what is left.
     columns : Columns, optional

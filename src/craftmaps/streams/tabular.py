@@ -123,21 +123,23 @@ def _name_cells(table: CsvTable, target: Target, columns: Columns | None) -> str
         raise ValueError(
             f"target must be a position, as the first line of {table.name} does not name its columns, got {target!r}."
         )
-    if target == "auto" and columns is not None:
-        target = columns.target if isinstance(columns.target, int) and n_cells - 1 == n_known else None
-    if target is not None:
-        resolve(target, table.schema.names, "target", table.name)
-    n_features = n_cells - (target is not None)
+    place = target
+    if target in ("auto", None) and columns is not None:
+        # Labels that are not asked for may stand in their place all the same.
+        place = columns.target_place(n_cells)
+    if place is not None:
+        resolve(place, table.schema.names, "target", table.name)
+    n_features = n_cells - (place is not None)
     if n_known not in (None, n_features):
         raise ValueError(f"Rows of {table.name} must have {n_known} cells beside the target, got {n_features}.")
     if columns is not None and columns.n_cells is None:
         names = columns.cell_names
     else:
         names = [f"x_{i}" for i in range(n_features)]
-    if isinstance(target, int):
-        names.insert(target % n_cells, "target")
+    if isinstance(place, int):
+        names.insert(place % n_cells, "target")
     table.rename(names)
-    return None if target is None else "target"
+    return None if target is None or place is None else "target"
 
 
 def _look_at_tables(readers: list[TableReader], target: Target, drop: Sequence[str], max_rows: int | None) -> Columns:
