@@ -1,5 +1,6 @@
 """First looks at single columns, each of which becomes a `Column` of the rule."""
 
+import re
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,10 @@ from craftmaps.streams.content import import_arrow
 from craftmaps.streams.cutting import Piece
 from craftmaps.streams.encoding import as_text, decoded, elements, kind_of, numbers, trimmed
 from craftmaps.streams.hashing import N_HASHED
+from craftmaps.streams.stray_cells import StrayCells
 
 MOST_VALUES = 64
+_FRACTION = re.compile(r"\s*[-+]?\d*\.\d+\s*")
 
 
 class Means:
@@ -128,6 +131,10 @@ class _TextLook:
         values = (*sorted(self._values), *((None,) if self.n_missing else ()))
         return Column(self._name, "one-hot", missing=self.n_missing, values=values, width=len(values))
 
+    def holds_classes(self) -> bool:
+        """Tell whether strings are few and the numbers among them whole, as names of classes are."""
+        return len(self._values) <= MOST_VALUES and not any(map(_FRACTION.fullmatch, self._values))
+
     def holds_dates(self) -> bool:
         """Tell whether all strings are dates or times."""
         arrow = import_arrow()
@@ -147,7 +154,7 @@ class CellLook:
     def __init__(self, field: Any, file: str, is_target: bool):
         arrow = import_arrow()
         self._name, self._file = field.name, file
-        self._text = _TextLook(field, file)
+        self._text, self._stray = _TextLook(field, file), StrayCells(field.name)
         self._means = Means(1)
         # From the narrowest on; that numbers are whole matters in labels alone.
         self._readings = [("number", arrow.float64()), ("boolean", arrow.bool_())]
@@ -160,23 +167,40 @@ class CellLook:
         cells = trimmed(import_arrow().concat_arrays([piece.rows.column(self._name) for piece in pieces]))
         while self._readings:
             try:
-                return self._means.add(numbers(cells.cast(self._readings[0][1]))[:, None])
+                self._means.add(numbers(cells.cast(self._readings[0][1]))[:, None])
+                break
             except import_arrow().ArrowInvalid:
                 del self._readings[0]
-                if self.label_kind == "boolean" and self._means.n_seen:
+                if self._kind == "boolean" and self._means.n_seen:
                     self._readings = []  # numbers first and then words
+        if self._kind in ("integer", "number"):
+            self._stray.add_numbers(len(cells) - cells.null_count)
+        else:
+            self._stray.add(cells, pieces)
+
+    @property
+    def _kind(self) -> str:
+        """What all cells can be read as."""
+        return self._readings[0][0] if self._readings else "text"
 
     @property
     def label_kind(self) -> str:
-        """What all cells can be read as."""
-        return self._readings[0][0] if self._readings else "text"
+        """What all cells can be read as, if it is no error that they cannot be read as numbers."""
+        if not (self._readings or self._text.holds_classes()):
+            self._stray.refuse("The target", "correct it, or leave its row out")
+        return self._kind
 
     def column(self) -> Column:
         """Return the rule for the column."""
         if self._readings:
-            return Column(self._name, self.label_kind, self._means.fill[0], self._means.n_missing)
+            return Column(self._name, self._kind, self._means.fill[0], self._means.n_missing)
         if self._text.holds_dates():
             raise ValueError(refusal(self._name, self._file, "date or time"))
+        self._stray.refuse(
+            "Column",
+            "correct it, leave it empty if the value is missing, put a letter before all of them if they are codes, "
+            f"or leave the column out with drop=[{self._name!r}]",
+        )
         return self._text.column()
 
 
