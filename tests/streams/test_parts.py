@@ -73,3 +73,38 @@ def test_means_do_not_depend_on_where_parts_end(tmp_path):
             pa.parquet.write_table(table, tmp_path / name / f"{i}.parquet")
     one, three = (streams.open(tmp_path / name).columns.features[0].fill for name in ("one", "three"))
     assert one == three
+
+
+def npz_parts(folder, *labels):
+    for i, part in enumerate(labels):
+        np.savez(folder / f"{i}.npz", X=np.eye(len(part)), y=np.array(part))
+
+
+def hdf5_parts(folder, *labels):
+    import h5py
+
+    for i, part in enumerate(labels):
+        with h5py.File(folder / f"{i}.h5", "w") as file:
+            file["X"], file["y"] = np.eye(len(part)), part
+
+
+def npy_parts(folder, *labels):
+    for i, part in enumerate(labels):
+        np.save(folder / f"X{i}.npy", np.eye(len(part)))
+        np.save(folder / f"y{i}.npy", np.array(part))
+
+
+@pytest.mark.parametrize("write", [npz_parts, hdf5_parts, npy_parts])
+@pytest.mark.parametrize(
+    ("labels", "words"), [(([0, 1], ["0", "1"]), "integer, got strings"), ((["0"], [0.5]), "text, got numbers")]
+)
+def test_text_and_numbers_are_no_labels_of_one_kind(tmp_path, write, labels, words):
+    write(tmp_path, *labels)
+    with pytest.raises(ValueError, match=rf"The target .*1\.\w+ must be of kind {words}"):
+        streams.open(tmp_path)
+
+
+@pytest.mark.parametrize("write", [npz_parts, hdf5_parts, npy_parts])
+def test_labels_of_arrays_have_one_type(tmp_path, write):
+    write(tmp_path, [0, 1], [True, False], [1.0, 0.0])
+    assert [y.dtype.kind for _, y in streams.open(tmp_path, batch_rows=2)] == ["i", "i", "i"]

@@ -66,6 +66,12 @@ def check_kinds(kinds: Mapping[str, str], schema: Any, file: str) -> None:
             raise ValueError(f"Column {name!r} of {file} must hold {described(expected)}, got {described(found)}.")
 
 
+def check_label_kind(found: str, columns: Columns, place: str) -> None:
+    """Refuse text for labels that are numbers, and the reverse: joined they would be other labels."""
+    if columns.target_kind is not None and (found == "text") != (columns.target_kind == "text"):
+        raise ValueError(f"The target {place} must be of kind {columns.target_kind}, got {described(found)}.")
+
+
 def encode_table(batch: Any, bound: list[Column], out: NDArray[np.floating], file: str, first_row: int) -> None:
     """Write the features of a batch of rows to a matrix; a missing number becomes NaN."""
     start = 0
@@ -242,4 +248,5 @@ def is_null(arrow_type: Any) -> bool:
 
 def described(kind: str) -> str:
     """Say in words what a column holds."""
-    return {"number": "numbers", "boolean": "booleans", "text": "strings", "list": "lists of numbers"}.get(kind, kind)
+    words = {"number": "numbers", "integer": "numbers", "boolean": "booleans", "text": "strings"}
+    return {**words, "list": "lists of numbers"}.get(kind, kind)

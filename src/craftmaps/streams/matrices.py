@@ -10,7 +10,7 @@ from craftmaps.streams.array_files import StoredArray, array_names, idx_array, n
 from craftmaps.streams.column_looks import Means
 from craftmaps.streams.columns import Column, Columns, check_width, listed
 from craftmaps.streams.cutting import Piece, cut
-from craftmaps.streams.encoding import fill_missing, in_double, labels_of
+from craftmaps.streams.encoding import check_label_kind, fill_missing, in_double, labels_of
 from craftmaps.streams.files import DataFile, labels_beside
 from craftmaps.streams.first_look import LOOK_BATCH, look_rows
 
@@ -37,7 +37,7 @@ class DenseReader:
             self._check_labels(labels)
             self.label_kind = _KINDS[labels.dtype.kind]
         else:
-            self.label_kind = None if labels is None else _KINDS[rows.dtype.kind]
+            self.label_kind = None if labels is None or not has_labels else _KINDS[rows.dtype.kind]
         if isinstance(labels, int) and not -self._width <= labels < self._width:
             raise ValueError(f"target must be a position among {self._width} columns of {self.name}, got {labels}.")
 
@@ -49,6 +49,9 @@ class DenseReader:
     def bind(self, columns: Columns) -> None:
         """Match the columns of the matrix with those of a rule, by position."""
         check_width(self.width, columns, self.name)
+        if self.label_kind is not None:
+            place = self._labels.name if isinstance(self._labels, StoredArray) else f"of {self.name}"
+            check_label_kind(self.label_kind, columns, place)
         self._columns, self._fill = columns, columns.fill_values()
 
     def pieces(self, batch_rows: int) -> Iterator[Piece]:

@@ -14,7 +14,7 @@ from craftmaps.streams.cutting import Piece, cut
 from craftmaps.streams.encoding import (
     bind,
     check_kinds,
-    described,
+    check_label_kind,
     encode_table,
     fill_missing,
     is_null,
@@ -41,13 +41,9 @@ class TableReader:
         self._columns, self._fill = columns, columns.fill_values()
         if self.target is not None and self.table.is_typed:
             label_type = self.table.schema.field(self.target).type
-            found = kind_of(label_type)
             # Labels that are all missing are refused where they are read, which names the row.
-            if (found == "text") != (columns.target_kind == "text") and not is_null(label_type):
-                raise ValueError(
-                    f"The target {self.target!r} of {self.name} must be of kind {columns.target_kind}, "
-                    f"got {described(found)}."
-                )
+            if not is_null(label_type):
+                check_label_kind(kind_of(label_type), columns, f"{self.target!r} of {self.name}")
 
     def pieces(self, batch_rows: int) -> Iterator[Piece]:
         """Yield the rows of the file."""
