@@ -77,6 +77,11 @@ def learning_bytes(components: int) -> float:
     return 2**30 + _FOLD_BYTES * components + n_bytes * float(components) ** 2
 
 
+def row_space_bytes(n_rows: int) -> float:
+    """Return the memory of learning in the space of rows: three squares in double precision, and the features."""
+    return 24.0 * n_rows**2 + 2**31
+
+
 def _is_packed(components: int) -> bool:
     """Tell whether the learner will keep a packed triangle."""
     return SQUARE_BYTES * float(components) ** 2 >= (available_memory() or np.inf)

@@ -12,7 +12,7 @@ from sklearn.preprocessing import normalize
 
 from reproduction.cells import Cell
 from reproduction.classification import SIZES, classify_rows, kernel_of, row_space_settings
-from reproduction.costs import Cost, Rates
+from reproduction.costs import Cost, Rates, row_space_bytes
 from reproduction.rows import load
 from reproduction.running import main
 
@@ -34,7 +34,7 @@ def cost(cell: Cell, rates: Rates) -> Cost:
     n_rows, width = SIZES[cell["dataset"], cell["split"]]
     n_rows = min(n_rows, cell.get("max_rows") or n_rows)
     low, high = cell["log10_alphas"]
-    return Cost(rates.learning_in_rows(n_rows, width, cell["cv"] * (high - low + 1) + 1), 24.0 * n_rows**2 + 2**31)
+    return Cost(rates.learning_in_rows(n_rows, width, cell["cv"] * (high - low + 1) + 1), row_space_bytes(n_rows))
 
 
 def measure(cell: Cell) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 The errors along a curve come from one pass: at each number of rows the classifier is solved, and goes on. The
 10,000 test digits are never deformed and never trained on. A pass that was interrupted goes on from
-its last checkpoint in `state/`, which is removed when the next pass begins. Run a curve alone
+its last checkpoint in `state/` beside the results, which is removed when the next pass begins. Run a curve alone
 with `python -m reproduction.figure6 --only components=4096 "method=CM RFM"`.
 """
 
@@ -10,11 +10,12 @@ import hashlib
 import json
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from craftmaps import checkpoint, datasets
 from craftmaps.randomness import child_seed
-from reproduction.cells import HERE, Cell
+from reproduction.cells import Cell
 from reproduction.classification import OUR_SOLUTIONS, alphas_of, chosen_alpha, classifier, ours_of, selection_at
 from reproduction.costs import Cost, Rates, learning_bytes
 from reproduction.infinite_digits import SIDE, InfiniteDigits
@@ -28,7 +29,6 @@ IN_ORDER = True  # a cell goes on from the one before it
 BLOCK_ROWS = 10_000
 CHECKPOINT_ROWS = 500_000
 N_DIGITS = 60_000
-STATE = HERE / "state"
 INFINITE = "infinite digits"
 _KEYS = ("source", "degree", "coef0", "code_size", "cv", "log10_alphas")
 
@@ -59,9 +59,9 @@ def cost(cell: Cell, rates: Rates) -> Cost:
     return Cost(mapping + rates.learning(n_rows, components, n_solutions), learning_bytes(components))
 
 
-def measure(cell: Cell) -> dict[str, Any]:
-    """Return the test error in percent after so many rows, and the penalty chosen."""
-    training = Pass.of(cell)
+def measure(cell: Cell, state: Path) -> dict[str, Any]:
+    """Return the test error in percent after so many rows, and the penalty chosen; checkpoints go to a folder."""
+    training = Pass.of(cell, state)
     training.advance(cell["rows"])
     training.model.finish()
     test = load("mnist")
@@ -72,12 +72,12 @@ def measure(cell: Cell) -> dict[str, Any]:
 class Pass:
     """A classifier that is learning from a stream of rows, with a checkpoint on disk."""
 
-    _last: "tuple[Cell, Pass] | None" = None
+    _last: "tuple[tuple[Cell, Path], Pass] | None" = None
 
-    def __init__(self, key: Cell):
+    def __init__(self, key: Cell, state: Path):
         self.model = classifier(key, SIDE**2)
         name = hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:16]
-        self.path = STATE / f"{name}.checkpoint"
+        self.path = state / f"{name}.checkpoint"
         self.position = checkpoint.read(self.path, self.model) if self.path.exists() else 0
         if key["source"] == INFINITE:
             digits = datasets.load("mnist")
@@ -91,17 +91,17 @@ class Pass:
         self._written = self.position
 
     @classmethod
-    def of(cls, cell: Cell) -> "Pass":
+    def of(cls, cell: Cell, state: Path) -> "Pass":
         """Return the pass that a cell belongs to, at or before its number of rows."""
-        key = {name: value for name, value in cell.items() if name != "rows"}
+        key = {name: value for name, value in cell.items() if name != "rows"}, state
         if cls._last is None or cls._last[0] != key:
             if cls._last is not None:
                 cls._last[1].path.unlink(missing_ok=True)  # its cells are finished
             cls._last = None  # the statistic of another pass may need all memory there is
-            cls._last = (key, cls(key))
+            cls._last = (key, cls(*key))
         if cls._last[1].position * BLOCK_ROWS > cell["rows"]:
             cls._last[1].path.unlink(missing_ok=True)
-            cls._last = (key, cls(key))
+            cls._last = (key, cls(*key))
         return cls._last[1]
 
     def advance(self, n_rows: int) -> None:
@@ -118,7 +118,7 @@ class Pass:
 
     def _keep(self) -> None:
         """Write a checkpoint."""
-        STATE.mkdir(exist_ok=True)
+        self.path.parent.mkdir(parents=True, exist_ok=True)
         checkpoint.write(self.path, self.model, self.position)
         self._written = self.position
 

@@ -13,6 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.datasets import load_svmlight_file
 
+from craftmaps.datasets import DataNotFound
+
 _OPENERS = {"": open, ".bz2": bz2.open, ".xz": lzma.open, ".gz": gzip.open}
 WIDTH = 784
 
@@ -28,7 +30,7 @@ class Mnist8m:
         paths = [folder / f"mnist8m{suffix}" for suffix in _OPENERS]
         found = [path for path in paths if path.is_file()]
         if not found:
-            raise FileNotFoundError(
+            raise DataNotFound(
                 f"mnist8m must be a file {folder.name}/mnist8m, plain or with {', '.join(list(_OPENERS)[1:])}, "
                 f"below CRAFTMAPS_DATA ({os.environ.get('CRAFTMAPS_DATA', 'not set')}), got none."
             )

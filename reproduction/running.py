@@ -1,7 +1,8 @@
 """Running an experiment: estimate every cell, order them by cost, measure what is missing.
 
 An experiment is a module with `NAME`, `cells(settings)`, `cost(cell, rates)` and `measure(cell)`. One whose
-cells build on each other sets `IN_ORDER = True` and runs them as they come.
+cells build on each other sets `IN_ORDER = True`: they are run as they come, by `measure(cell, folder)` with a folder
+beside the results for what is kept between them.
 """
 
 import argparse
@@ -12,6 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from craftmaps.datasets import DataNotFound
 from craftmaps.memory import available_memory
 from reproduction.cells import HERE, Cell, Results, untimed
 from reproduction.costs import Cost, Rates
@@ -37,8 +39,8 @@ def results_folder(level: str) -> Path:
     return HERE / ("tiny" if level == "tiny" else "") / "results"
 
 
-def run(experiment: Any, arguments: argparse.Namespace, rates: Rates) -> None:
-    """Measure the cells of an experiment that are not finished yet."""
+def run(experiment: Any, arguments: argparse.Namespace, rates: Rates, missing: set[str]) -> None:
+    """Measure the cells of an experiment that are not finished yet, but for those of data sets that are missing."""
     settings = settings_of(experiment.NAME, arguments.level, arguments.seeds)
     results = Results(arguments.results or results_folder(arguments.level), experiment.NAME)
     results.folder.mkdir(parents=True, exist_ok=True)
@@ -46,8 +48,10 @@ def run(experiment: Any, arguments: argparse.Namespace, rates: Rates) -> None:
     finished = [cell for cell in wanted if cell in results]
     todo = wanted if arguments.again else [cell for cell in wanted if cell not in results]
     costs = [_cost(experiment, cell, results, rates) for cell in todo]
-    order = list(range(len(todo)))
-    if not getattr(experiment, "IN_ORDER", False):
+    order, kept = list(range(len(todo))), ()
+    if getattr(experiment, "IN_ORDER", False):
+        kept = (results.folder.parent / "state",)
+    else:
         order.sort(key=lambda i: costs[i].seconds)
     total = sum(cost.seconds for cost in costs)
     _say(
@@ -60,17 +64,23 @@ def run(experiment: Any, arguments: argparse.Namespace, rates: Rates) -> None:
         return
     progress = _Progress(len(order), total)
     for i in order:
-        memory = available_memory() or costs[i].bytes
-        if costs[i].bytes > memory:
-            need, have = costs[i].bytes / 2**30, memory / 2**30
-            progress.skip(costs[i].seconds, f"{describe(todo[i])} needs {need:.0f} GB, {have:.0f} GB are free: not run")
+        source = todo[i].get("dataset", todo[i].get("source"))
+        if source in missing:
+            progress.skip(costs[i].seconds)
             continue
-        if arguments.deadline is not None and time.monotonic() + costs[i].seconds > arguments.deadline:
-            progress.skip(costs[i].seconds, f"{describe(todo[i])} would take {duration(costs[i].seconds)}: not run")
+        obstacle = _obstacle(costs[i], arguments.deadline)
+        if obstacle is not None:
+            progress.skip(costs[i].seconds, f"{describe(todo[i])} {obstacle}: not run")
             continue
         progress.begin(describe(todo[i]), costs[i].seconds)
         started = time.perf_counter()
-        before, values = results.values(todo[i]), experiment.measure(todo[i])
+        before = results.values(todo[i])
+        try:
+            values = experiment.measure(todo[i], *kept)
+        except DataNotFound as error:
+            missing.add(source)
+            progress.skip(costs[i].seconds, f"{source}: not run: no data ({error})")
+            continue
         seconds = time.perf_counter() - started
         results.add(todo[i], values, seconds)
         progress.end(costs[i].seconds, seconds)
@@ -98,9 +108,9 @@ def main(*experiments: Any, argv: Sequence[str] | None = None) -> None:
         if "=" not in choice:
             parser.error(f"--only must be of the form KEY=VALUE, got {choice!r}")
     arguments.deadline = None if arguments.minutes is None else time.monotonic() + 60 * arguments.minutes
-    rates = Rates.measure()
+    rates, missing = Rates.measure(), set()
     for experiment in experiments:
-        run(experiment, arguments, rates)
+        run(experiment, arguments, rates, missing)
 
 
 def describe(cell: Cell) -> str:
@@ -152,11 +162,22 @@ class _Progress:
         elif self.n_done == self.n_cells:
             print(file=sys.stderr)
 
-    def skip(self, estimate: float, why: str) -> None:
-        """Count a cell that is not run."""
+    def skip(self, estimate: float, why: str | None = None) -> None:
+        """Count a cell that is not run, and say why where it has not been said."""
         self.n_done += 1
         self.left = max(0.0, self.left - estimate)
-        _say(why)
+        if why is not None:
+            _say(why)
+
+
+def _obstacle(cost: Cost, deadline: float | None) -> str | None:
+    """Say why a cell cannot be run now, or return None."""
+    memory = available_memory() or cost.bytes
+    if cost.bytes > memory:
+        return f"needs {cost.bytes / 2**30:.0f} GB, {memory / 2**30:.0f} GB are free"
+    if deadline is not None and time.monotonic() + cost.seconds > deadline:
+        return f"would take {duration(cost.seconds)}"
+    return None
 
 
 def _cost(experiment: Any, cell: Cell, results: Results, rates: Rates) -> Cost:

@@ -8,6 +8,7 @@ from sklearn.datasets import dump_svmlight_file
 
 from craftmaps import Polynomial, datasets
 from reproduction import exact, figure2, figure4, figure5, figure6, figure7, rows, table1
+from reproduction.classification import classifier
 from reproduction.methods import PAPER_METHODS, make_map, uses_exact_low_degrees
 from reproduction.mnist8m import Mnist8m
 
@@ -57,6 +58,13 @@ def test_table1(method):
     values = table1.measure(cell)
     assert 0 < values["error"] < 20
     assert table1.measure(cell) == values
+
+
+@pytest.mark.parametrize(
+    ("method", "calibration"), [*((name, "temperature") for name in PAPER_METHODS), ("ours", "auto")]
+)
+def test_scores_are_corrected_for_ours_alone(method, calibration):
+    assert classifier({"method": method, "seed": 0, **CLASSIFIER_CELL}, 64).calibration == calibration
 
 
 def test_the_kernel_itself():
@@ -135,16 +143,15 @@ FIGURE6_CELL = {
 
 @needs_mnist
 @pytest.mark.parametrize("method", PAPER_METHODS)
-def test_an_interrupted_pass_ends_in_the_same_model(tmp_path, monkeypatch, method):
-    monkeypatch.setattr(figure6, "STATE", tmp_path)
+def test_an_interrupted_pass_ends_in_the_same_model(tmp_path, method):
     cell = FIGURE6_CELL | {"method": method}
-    whole = figure6.Pass(cell)
+    whole = figure6.Pass(cell, tmp_path)
     whole.advance(30_000)
     whole.path.unlink()
-    first = figure6.Pass(cell)
+    first = figure6.Pass(cell, tmp_path)
     first.advance(20_000)
     del first
-    resumed = figure6.Pass(cell)
+    resumed = figure6.Pass(cell, tmp_path)
     assert resumed.position == 2
     resumed.advance(30_000)
     assert np.array_equal(resumed.model.finish().coef_, whole.model.finish().coef_)
@@ -154,15 +161,14 @@ def test_an_interrupted_pass_ends_in_the_same_model(tmp_path, monkeypatch, metho
 
 @needs_mnist
 def test_solving_on_the_way_changes_nothing(tmp_path, monkeypatch):
-    monkeypatch.setattr(figure6, "STATE", tmp_path)
     monkeypatch.setattr(figure6.Pass, "_last", None)
-    values = [figure6.measure(FIGURE6_CELL | {"rows": n_rows}) for n_rows in (10_000, 20_000)]
+    values = [figure6.measure(FIGURE6_CELL | {"rows": n_rows}, tmp_path) for n_rows in (10_000, 20_000)]
     monkeypatch.setattr(figure6.Pass, "_last", None)
     for path in tmp_path.iterdir():
         path.unlink()
-    assert figure6.measure(FIGURE6_CELL | {"rows": 20_000}) == values[1]
+    assert figure6.measure(FIGURE6_CELL | {"rows": 20_000}, tmp_path) == values[1]
     # Fewer rows than the pass has seen already: it starts anew.
-    assert figure6.measure(FIGURE6_CELL | {"rows": 10_000}) == values[0]
+    assert figure6.measure(FIGURE6_CELL | {"rows": 10_000}, tmp_path) == values[0]
 
 
 def test_the_real_mnist8m_is_read_where_it_is(tmp_path, monkeypatch):

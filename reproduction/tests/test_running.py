@@ -2,6 +2,7 @@
 
 import pytest
 
+from craftmaps.datasets import DataNotFound
 from reproduction import figure2, figure4, figure5, figure6, figure7, running, table1
 from reproduction.cells import Results
 from reproduction.costs import Cost, Rates
@@ -14,7 +15,7 @@ RATES = Rates(1e11, 5e10, dict.fromkeys(["RFM", "TS", "CM RFM", "CM TS", "ours"]
 class Trial:
     """An experiment whose cells cost what they say; a measurement may be interrupted."""
 
-    NAME = "figure2"
+    NAME: str = "figure2"
 
     def __init__(self, stop_at=None):
         self.stop_at, self.measured = stop_at, []
@@ -139,4 +140,38 @@ def test_a_bar_on_a_terminal(tmp_path, capsys, monkeypatch):
 
 def test_results_are_where_they_were_asked_for(tmp_path):
     main(Trial(), argv=["--results", str(tmp_path / "deep" / "down")])
-    assert len(list(Results(tmp_path / "deep" / "down", "figure2"))) == 3
+    results = Results(tmp_path / "deep" / "down", "figure2")
+    assert all(cell in results for cell in Trial().cells({}))
+
+
+def test_cells_that_build_on_each_other_keep_what_they_need_beside_their_results(tmp_path):
+    class InOrder(Trial):
+        IN_ORDER = True
+
+        def measure(self, cell, state):
+            self.measured.append((cell["method"], state))
+            return {"error": 1.0}
+
+    trial = InOrder()
+    main(trial, argv=["--results", str(tmp_path / "own" / "results")])
+    assert trial.measured == [(method, tmp_path / "own" / "state") for method in "bac"]
+
+
+def test_cells_without_their_data_are_left_out(tmp_path, capsys):
+    class Sets(Trial):
+        def cells(self, settings):
+            return [cell | {"dataset": name} for name in ("usps", "letter") for cell in Trial.cells(self, settings)]
+
+        def measure(self, cell):
+            if cell["dataset"] == "usps":
+                raise DataNotFound("usps is nowhere.")
+            return super().measure(cell)
+
+    first, second = Sets(), Sets()
+    second.NAME = "figure4"
+    main(first, second, argv=["--results", str(tmp_path)])
+    said = capsys.readouterr().err
+    assert said.count("usps: not run: no data (usps is nowhere.)") == 1
+    assert first.measured == second.measured == ["a", "c", "b"]
+    results = Results(tmp_path, "figure2")
+    assert [cell["dataset"] for cell in first.cells({}) if cell in results] == ["letter"] * 3
