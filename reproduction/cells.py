@@ -10,13 +10,21 @@ import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from benchmarks.measuring import environment
 from craftmaps.parallel import n_threads
 
 Cell = dict[str, Any]
 HERE = Path(__file__).resolve().parent
+
+
+class Repetition(NamedTuple):
+    """A cell that was measured more than once at one commit."""
+
+    cell: Cell
+    threads: set[int]
+    is_same: bool  # all that was measured but times
 
 
 class Results:
@@ -42,13 +50,14 @@ class Results:
     def __contains__(self, cell: Cell) -> bool:
         return _key(cell) in self._lines
 
-    def __iter__(self) -> Iterator[dict[str, Any]]:
-        return iter(self._lines.values())
-
     def values(self, cell: Cell) -> dict[str, Any] | None:
         """Return what was measured for a cell, or None."""
         record = self._lines.get(_key(cell))
         return None if record is None else record["values"]
+
+    def seconds(self, cell: Cell) -> float:
+        """Return the time that a finished cell took."""
+        return self._lines[_key(cell)]["seconds"]
 
     def environment(self, cell: Cell) -> str:
         """Return the name of the environment in which a cell was measured."""
@@ -91,24 +100,44 @@ def environment_of(folder: Path, name: str) -> dict[str, Any]:
     return json.loads((folder / "environments" / f"{name}.json").read_text())
 
 
-def repetitions(folder: Path, name: str) -> tuple[int, int]:
-    """Count the cells of an experiment that were measured again at the same commit: the same numbers, and others."""
+def repetitions(folder: Path, name: str) -> list[Repetition]:
+    """Return the cells of an experiment that were measured again at the same commit."""
     measured: dict[tuple[str, str], list[dict[str, Any]]] = {}
-    commits: dict[str, str] = {}
-    for record in _records(folder / f"{name}.jsonl"):
-        where = record["environment"]
-        if where not in commits:
-            commits[where] = environment_of(folder, where)["commit"]
-        commit = commits[where]
-        if not commit.endswith("dirty"):
-            measured.setdefault((_key(record["cell"]), commit), []).append(untimed(record["values"]))
-    outcomes = [all(values == group[0] for values in group) for group in measured.values() if len(group) > 1]
-    return outcomes.count(True), outcomes.count(False)
+    for record, where in _records_with_environments(folder, name):
+        if not where["commit"].endswith("dirty"):
+            measured.setdefault((_key(record["cell"]), where["commit"]), []).append(record)
+    return [
+        Repetition(
+            group[0]["cell"],
+            {record["threads"] for record in group},
+            all(untimed(record["values"]) == untimed(group[0]["values"]) for record in group),
+        )
+        for group in measured.values()
+        if len(group) > 1
+    ]
+
+
+def measured_on_processors(folder: Path, name: str) -> list[tuple[Cell, list[tuple[str, dict[str, Any]]]]]:
+    """Return the cells that were measured on several processors: commit and values of the last time on each."""
+    measured: dict[str, dict[str, tuple[str, dict[str, Any]]]] = {}
+    for record, where in _records_with_environments(folder, name):
+        measured.setdefault(_key(record["cell"]), {})[where["cpu"]] = where["commit"], record["values"]
+    return [(json.loads(key), list(own.values())) for key, own in measured.items() if len(own) > 1]
 
 
 def untimed(values: dict[str, Any]) -> dict[str, Any]:
     """Return what does not depend on how busy the machine was."""
     return {name: value for name, value in values.items() if not name.endswith("seconds")}
+
+
+def _records_with_environments(folder: Path, name: str) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    """Yield the lines of an experiment, each with the environment that it was measured in."""
+    environments: dict[str, dict[str, Any]] = {}
+    for record in _records(folder / f"{name}.jsonl"):
+        where = record["environment"]
+        if where not in environments:
+            environments[where] = environment_of(folder, where)
+        yield record, environments[where]
 
 
 def _records(path: Path) -> Iterator[dict[str, Any]]:

@@ -33,15 +33,28 @@ def judge(challenger: dict[int, float], rival: dict[int, float]) -> tuple[float,
     seeds = sorted(challenger.keys() & rival.keys())
     if not seeds:
         return None
-    gains = np.array([rival[seed] - challenger[seed] for seed in seeds])
-    mean = float(gains.mean())
-    noise = np.inf
-    if len(seeds) > 1:
-        noise = float(stats.t.ppf(0.975, len(seeds) - 1) * gains.std(ddof=1) / np.sqrt(len(seeds)))
-    clear = abs(mean) > noise
-    if mean > 0:
-        return mean, OUTCOMES[0] if clear else OUTCOMES[1]
-    return mean, OUTCOMES[3] if clear else OUTCOMES[2]
+    gains = [rival[seed] - challenger[seed] for seed in seeds]
+    gain = float(np.mean(gains))
+    clear = abs(gain) > _margin(gains)
+    if gain > 0:
+        return gain, OUTCOMES[0] if clear else OUTCOMES[1]
+    return gain, OUTCOMES[3] if clear else OUTCOMES[2]
+
+
+def is_clear(outcome: str) -> bool:
+    """Tell whether an outcome is beyond noise."""
+    return outcome in (OUTCOMES[0], OUTCOMES[3])
+
+
+def mean(group: dict[int, float]) -> float:
+    """Return the mean of a group, over the seeds or whatever it is by."""
+    return float(np.mean(list(group.values())))
+
+
+def standard_error(error: float, n_rows: int) -> float:
+    """Return how far chance moves an error in percent that is counted on so many rows: one standard error."""
+    share = error / 100
+    return 100 * float(np.sqrt(share * (1 - share) / n_rows))
 
 
 def by_seed(pairs: Iterable[Pair], value: str, *keys: str) -> dict[tuple, dict[int, float]]:
@@ -64,7 +77,7 @@ def verdicts(pairs: list[Pair], value: str, *keys: str) -> Iterator[Verdict]:
             if judged is None:
                 continue
             both = [kernel.get((method, *place)) for method in (challenger, rival)]
-            errors = tuple(float(np.mean(list(group.values()))) for group in both if group)
+            errors = tuple(mean(group) for group in both if group)
             up = up_errors.get((challenger, *place))
             yield Verdict(
                 dict(zip(keys, place, strict=True)),
@@ -72,7 +85,7 @@ def verdicts(pairs: list[Pair], value: str, *keys: str) -> Iterator[Verdict]:
                 rival,
                 *judged,
                 errors if len(errors) == 2 else None,  # type: ignore[arg-type]
-                float(np.mean(list(up.values()))) if up else None,
+                mean(up) if up else None,
             )
 
 
@@ -82,3 +95,10 @@ def kernel_estimates(verdict: Verdict) -> str:
         return "the kernel errors were not measured"
     compact, direct = verdict.kernel_errors
     return f"its kernel error is {'larger' if compact >= direct else 'smaller'}, {compact:.2f} against {direct:.2f}"
+
+
+def _margin(values: list[float]) -> float:
+    """Return half the 95 % interval of Student's t of a mean; of one value nothing is known."""
+    if len(values) < 2:
+        return np.inf
+    return float(stats.t.ppf(0.975, len(values) - 1) * np.std(values, ddof=1) / np.sqrt(len(values)))

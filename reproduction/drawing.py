@@ -16,7 +16,7 @@ from craftmaps import datasets
 from reproduction import figure2, illustrations
 from reproduction.claims import Pair, by_seed
 from reproduction.infinite_digits import SIDE, InfiniteDigits
-from reproduction.methods import OURS, PAPER_METHODS
+from reproduction.methods import METHODS, OURS
 from reproduction.text import width_text
 
 matplotlib.use("Agg")
@@ -29,7 +29,6 @@ STYLES: dict[str, dict[str, Any]] = {
     "CM TS": {"color": "#009E73", "linestyle": "--"},
     OURS: {"color": "#0072B2"},
 }
-METHODS = (*PAPER_METHODS, OURS)
 
 
 def draw_illustrations(folder: Path) -> None:
@@ -177,10 +176,19 @@ def _label(axis: Axes, title: str, x: str, y: str) -> None:
 
 def _save(figure: Figure, path: Path) -> None:
     """Write a picture that is the same, byte for byte, for the same results."""
-    shown = {label: line for axis in figure.axes for line, label in zip(*axis.get_legend_handles_labels(), strict=True)}
+    shown = _shown(figure)
     if shown:
         figure.legend(
             shown.values(), shown.keys(), loc="outside lower center", ncols=len(shown), frameon=False, fontsize=8
         )
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=110, metadata={"Software": None})
+
+
+def _shown(figure: Figure) -> dict[str, Any]:
+    """Return the lines of a legend by their labels; the first panel has most seeds, and so the usual markers."""
+    shown: dict[str, Any] = {}
+    for axis in figure.axes:
+        for line, label in zip(*axis.get_legend_handles_labels(), strict=True):
+            shown.setdefault(label, line)
+    return shown

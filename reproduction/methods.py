@@ -6,6 +6,7 @@ from craftmaps import CraftMap, Polynomial, RandomMaclaurin, SubsampledHadamard,
 
 PAPER_METHODS = ("RFM", "TS", "CM RFM", "CM TS")
 OURS = "ours"
+METHODS = (*PAPER_METHODS, OURS)
 # The claim of the paper: each compact map beats the map that it is made from.
 RIVALS = (("CM RFM", "RFM"), ("CM TS", "TS"))
 

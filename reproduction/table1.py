@@ -9,7 +9,7 @@ from typing import Any
 from reproduction.cells import Cell
 from reproduction.classification import cell_of, cost_of, measure_error
 from reproduction.costs import Cost, Rates
-from reproduction.methods import OURS, PAPER_METHODS
+from reproduction.methods import METHODS
 from reproduction.rows import load
 from reproduction.running import main
 
@@ -23,7 +23,7 @@ def cells(settings: dict[str, Any]) -> Iterator[Cell]:
         own = {key: value for key, value in settings.items() if key not in PARTS} | settings[part]
         for split in own.pop("splits", ["customary"]):
             for components in own["components"]:
-                for method in (*PAPER_METHODS, OURS):
+                for method in METHODS:
                     for seed in range(own["seeds"]):
                         yield {"part": part, **cell_of(own | {"split": split}, method, components, seed)}
 

@@ -2,13 +2,11 @@
 
 from typing import Any
 
-import numpy as np
-
-from reproduction.claims import Pair, Verdict, by_seed, kernel_estimates, verdicts
-from reproduction.methods import OURS, PAPER_METHODS, RIVALS
+from reproduction.claims import Pair, Verdict, by_seed, kernel_estimates, mean, standard_error, verdicts
+from reproduction.methods import METHODS, OURS, PAPER_METHODS, RIVALS
 from reproduction.rows import VIEWS
 from reproduction.running import settings_of
-from reproduction.text import listed, mean_and_deviation, paper_numbers, signed, span, width_text
+from reproduction.text import listed, mean_and_deviation, paper_number, paper_numbers, signed, span, width_text
 
 PLACE = ("part", "split", "components")
 TITLES = {
@@ -52,6 +50,7 @@ def table_section(pairs: list[Pair], exact: list[Pair], level: str) -> str:
                 lines += _chance(paper[part], TEST_ROWS[part, split])
             lines += _offsets(chosen, paper[part])
             lines += _limit(limits.get((part, split)), paper[part])
+            lines += _not_run(chosen, own["components"])
             lines += _lost(list(verdicts(chosen, "error", *PLACE)))
             lines += _paper_lost(paper[part])
     return "\n".join(lines)
@@ -60,18 +59,14 @@ def table_section(pairs: list[Pair], exact: list[Pair], level: str) -> str:
 def _table(pairs: list[Pair], widths: list[int], paper: dict[str, Any]) -> list[str]:
     """Write one part, a row for each method."""
     groups = by_seed(pairs, "error", "method", "components")
-    means = {key: float(np.mean(list(group.values()))) for key, group in groups.items()}
+    means = {key: mean(group) for key, group in groups.items()}
     lines = [f"| E | {' | '.join(width_text(width) for width in widths)} |", "|---|" + "---|" * len(widths)]
-    for method in (*PAPER_METHODS, OURS):
+    for method in METHODS:
         cells = []
         for width in widths:
             # Trials have widths that the paper does not have.
-            column = paper["components"].index(width) if width in paper["components"] else None
-            theirs = None
-            if column is not None:
-                rows = PAPER_METHODS if method == OURS else (method,)
-                theirs = min(paper[row][column] for row in rows)
-            best = min((means[m, width] for m in (*PAPER_METHODS, OURS) if (m, width) in means), default=None)
+            theirs = paper_number(paper, method, width) if width in paper["components"] else None
+            best = min((means[m, width] for m in METHODS if (m, width) in means), default=None)
             cells.append(_cell(groups.get((method, width)), theirs, best, decimals(paper)))
         lines.append(f"| {method} | {' | '.join(cells)} |")
     return lines
@@ -87,18 +82,18 @@ def _cell(group: dict[int, float] | None, theirs: float | None, best: float | No
     paper = "" if theirs is None else f"<br>paper {theirs:.{n_decimals}f}"
     if not group:
         return f"not run{paper}"
-    mean, text = float(np.mean(list(group.values()))), mean_and_deviation(group)
-    if best is not None and mean <= best:
+    error, text = mean(group), mean_and_deviation(group)
+    if best is not None and error <= best:
         text = f"**{text}**"
-    return text + (f"{paper}, {signed(mean - theirs)}" if theirs is not None else "")
+    return text + (f"{paper}, {signed(error - theirs)}" if theirs is not None else "")
 
 
 def _chance(paper: dict[str, Any], n_rows: int) -> list[str]:
     """Say how much an error depends on which rows are tested."""
-    shares = [min(paper[row][i] for row in PAPER_METHODS) / 100 for i in (0, -1)]
-    low, high = sorted(100 * float(np.sqrt(share * (1 - share) / n_rows)) for share in shares)
+    ends = paper["components"][0], paper["components"][-1]
+    noise = [standard_error(paper_number(paper, OURS, width), n_rows) for width in ends]
     return [
-        f"- One standard error of errors such as the paper's best, on {n_rows:,} test rows: {span([low, high])}. "
+        f"- One standard error of errors such as the paper's best, on {n_rows:,} test rows: {span(noise)}. "
         "Differences on the same rows vary less."
     ]
 
@@ -111,7 +106,7 @@ def _offsets(pairs: list[Pair], paper: dict[str, Any]) -> list[str]:
         found = []
         for method in PAPER_METHODS:
             differences = [
-                sign * (float(np.mean(list(groups[method, width].values()))) - theirs)
+                sign * (mean(groups[method, width]) - theirs)
                 for width, theirs in zip(paper["components"], paper[method], strict=True)
                 if (method, width) in groups
             ]
@@ -126,17 +121,30 @@ def _limit(group: dict[int, float] | None, paper: dict[str, Any]) -> list[str]:
     """Say what the kernel itself comes to, and where the paper's maps are below it."""
     if not group:
         return []
-    limit = float(np.mean(list(group.values())))
+    limit = mean(group)
     line = f"- The kernel itself, without a map and in the same classifier: {mean_and_deviation(group)}."
-    best = [min(paper[row][i] for row in PAPER_METHODS) for i in range(len(paper["components"]))]
     below = [
-        f"{value:.{decimals(paper)}f} at E = {width_text(width)}"
-        for width, value in zip(paper["components"], best, strict=True)
-        if value < limit
+        f"{best:.{decimals(paper)}f} at E = {width_text(width)}"
+        for width in paper["components"]
+        if (best := paper_number(paper, OURS, width)) < limit
     ]
     if below:
         line += f" The paper is below that with {listed(below)}."
     return [line]
+
+
+def _not_run(pairs: list[Pair], widths: list[int]) -> list[str]:
+    """Name the widths beyond the widest that was run, and say what they would cost."""
+    seconds = by_seed(pairs, "cell_seconds", "components", "method")
+    done = {width for width, _ in seconds}
+    left = [width_text(width) for width in widths if done and width > max(done)]
+    if not left:
+        return []
+    minutes = [value / 60 for (width, _), group in seconds.items() if width == max(done) for value in group.values()]
+    return [
+        f"- Not run, for the cost: {listed(left)}. A cell at {width_text(max(done))} took {span(minutes, '.0f')} "
+        "minutes, and with twice the width time and memory are about four times as much."
+    ]
 
 
 def _lost(found: list[Verdict]) -> list[str]:

@@ -7,11 +7,18 @@ from typing import Any
 import numpy as np
 
 from reproduction.cells import HERE
+from reproduction.methods import OURS, PAPER_METHODS
 
 
 def paper_numbers() -> dict[str, Any]:
     """Return what the paper has."""
     return tomllib.loads((HERE / "paper.toml").read_text())
+
+
+def paper_number(part: dict[str, Any], method: str, width: int) -> float:
+    """Return the paper's number in a part of Table 1 at one of its widths, for *ours* the best of its four maps."""
+    column = part["components"].index(width)
+    return min(part[row][column] for row in (PAPER_METHODS if method == OURS else (method,)))
 
 
 def mean_and_deviation(group: dict[int, float]) -> str:
@@ -33,6 +40,11 @@ def listed(things: Collection[str]) -> str:
     """Join things as a sentence does."""
     *others, last = things
     return f"{', '.join(others)} and {last}" if others else last
+
+
+def counted(n: int, thing: str) -> str:
+    """Write how many there are of a thing."""
+    return f"{n} {thing}" if n == 1 else f"{n} {thing}s"
 
 
 def signed(value: float) -> str:

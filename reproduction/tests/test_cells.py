@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from craftmaps.parallel import n_threads
 from reproduction import cells
 from reproduction.cells import Results, environment_of, repetitions
 
@@ -71,7 +72,8 @@ def test_repetitions_are_counted_at_one_commit_and_without_times(tmp_path, monke
     for name in ("three", "three-dirty", "three-dirty"):
         commit[0] = name
         Results(tmp_path, "trial").add({"seed": 2}, {"error": 5.0}, 0.1)
-    assert repetitions(tmp_path, "trial") == (1, 1)
+    expected = [({"seed": 0}, {n_threads()}, True), ({"seed": 1}, {n_threads()}, False)]
+    assert repetitions(tmp_path, "trial") == expected
     Results(tmp_path, "trial").add({"seed": 0}, {"error": 1.0, "pass_seconds": 9.0}, 0.1)
-    assert repetitions(tmp_path, "trial") == (1, 1)  # of a dirty tree
-    assert repetitions(tmp_path, "none") == (0, 0)
+    assert repetitions(tmp_path, "trial") == expected  # of a dirty tree
+    assert repetitions(tmp_path, "none") == []
