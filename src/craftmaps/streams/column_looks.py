@@ -204,6 +204,31 @@ class CellLook:
         return self._text.column()
 
 
+class NamelessLook(CellLook):
+    """A first look at a first column without a name, in which pandas and R write the numbers of rows."""
+
+    def __init__(self, field: Any, file: str):
+        super().__init__(field, file, is_target=False)
+        self._cells: dict[str, list[Any]] = {}
+
+    def add(self, pieces: list[Piece]) -> None:
+        """Look at a batch of rows."""
+        super().add(pieces)
+        for piece in pieces:
+            self._cells.setdefault(piece.reader.name, []).append(trimmed(piece.rows.column(self._name)))
+
+    def numbers_rows(self) -> bool:
+        """Tell whether the cells of each file are whole numbers, none of them twice; rows may have been shuffled."""
+        if self._kind != "number":
+            return False
+        for arrays in self._cells.values():
+            values = np.concatenate([numbers(cells.cast(import_arrow().float64())) for cells in arrays])
+            is_whole = np.isfinite(values).all() and (values == np.trunc(values)).all()
+            if not is_whole or np.unique(values).size < values.size:
+                return False
+        return True
+
+
 LOOKS = {"number": _NumberLook, "boolean": _NumberLook, "list": _ListLook, "text": _TextLook}
 
 

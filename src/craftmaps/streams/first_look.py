@@ -1,11 +1,11 @@
 """Fix the rule by which a table becomes a matrix, from a first look at its rows."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from difflib import get_close_matches
 from typing import Any
 
-from craftmaps.streams.column_looks import LOOKS, CellLook, refusal
+from craftmaps.streams.column_looks import LOOKS, CellLook, NamelessLook, refusal
 from craftmaps.streams.columns import Columns, listed, shortened
 from craftmaps.streams.cutting import Piece
 from craftmaps.streams.encoding import kind_of
@@ -14,7 +14,8 @@ from craftmaps.streams.encoding import kind_of
 LOOK_BATCH = 1024
 LOOK_ROWS = 100_000
 LOOK_CELLS = 2**22
-# pandas writes the numbers of rows as a column, which would tell a learner the order of the file.
+# pandas writes the numbers of rows as a column, which would tell a learner the order of the file. In a text file it
+# has no name.
 _PANDAS_INDEX = re.compile(r"__index_level_\d+__")
 
 
@@ -44,9 +45,9 @@ class TableLook:
     """
 
     def __init__(self, schema: Any, target: str | None, drop: Sequence[str], file: str, is_typed: bool):
-        self._target = target
+        self._target, self._file, self._is_typed = target, file, is_typed
         self._looks: dict[str, Any] = {}
-        for field in schema:
+        for i, field in enumerate(schema):
             if field.name in drop or _PANDAS_INDEX.fullmatch(field.name):
                 continue
             kind = kind_of(field.type)
@@ -56,11 +57,11 @@ class TableLook:
                 raise ValueError(refusal(field.name, file, kind))
             if is_typed:
                 self._looks[field.name] = LOOKS[kind](field, file)
+            elif i == 0 and not field.name and field.name != target:
+                self._looks[field.name] = NamelessLook(field, file)
             else:
                 self._looks[field.name] = CellLook(field, file, field.name == target)
-        if not self._looks.keys() - {target}:
-            hint = "" if is_typed else "; cells are separated by commas, semicolons, tabs or bars"
-            raise ValueError(f"{file} must have columns beside the target {shortened(str(target))}, got none{hint}.")
+        self._check_features(self._looks.keys() - {target})
 
     @property
     def kinds(self) -> dict[str, str]:
@@ -79,6 +80,16 @@ class TableLook:
 
     def columns(self, target: str | int | None, n_cells: int | None) -> Columns:
         """Return the rule for the columns that were seen."""
-        features = tuple(look.column() for name, look in self._looks.items() if name != self._target)
+        left_out = {n for n, look in self._looks.items() if isinstance(look, NamelessLook) and look.numbers_rows()}
+        left_out.add(self._target)
+        features = tuple(look.column() for name, look in self._looks.items() if name not in left_out)
+        self._check_features(features)
         kind = None if self._target is None else self._looks[self._target].label_kind
         return Columns(features, target, kind, n_cells)
+
+    def _check_features(self, features: Collection[Any]) -> None:
+        """Refuse a table of labels alone."""
+        if not features:
+            hint = "" if self._is_typed else "; cells are separated by commas, semicolons, tabs or bars"
+            target = shortened(str(self._target))
+            raise ValueError(f"{self._file} must have columns beside the target {target}, got none{hint}.")
