@@ -58,6 +58,14 @@ FIRST_LINES = {
     "names in quotes": ('"a,b",c,label\n1,2,3\n', "label", ["a,b", "c"]),
     "blank lines before": ("\n\na,b,label\n1,2,3\n", "label", ["a", "b"]),
     "numbers": ("1,2,3\n1,2,3\n", -1, ["x_0", "x_1"]),
+    "a line end in a name": ('"a\nb",c,label\n1,2,3\n', "label", ["a\nb", "c"]),
+    "a line end of Windows in a name": ('"a\r\nb",c,label\r\n1,2,3\r\n', "label", ["a\r\nb", "c"]),
+    "a line end in a later name": ('a,"c\n""d""",label\n1,2,3\n', "label", ["a", 'c\n"d"']),
+    "a line end after a byte order mark": ('\ufeff"a\nb",c,label\n1,2,3\n', "label", ["a\nb", "c"]),
+    "a quote within a name": ('5" a,b,label\n1,2,3\n', "label", ['5" a', "b"]),
+    "two returns a line": ("a,b,label\r\r\n1,2,3\r\r\n", "label", ["a", "b"]),
+    "no name for the first": ("\ta\tlabel\nx\t2\t3\n", "label", ["=x", "a"]),
+    "numbers with underscores": ("1_1,1_2,y\n1,2,3\n", -1, ["1_1", "1_2"]),
     "a word among numbers": ("cat,2,3\ndog,2,3\n", 0, ["x_0", "x_1"]),
 }
 
@@ -65,7 +73,7 @@ FIRST_LINES = {
 @pytest.mark.parametrize("case", FIRST_LINES)
 def test_the_first_line(tmp_path, case):
     text, target, names = FIRST_LINES[case]
-    (tmp_path / "t.csv").write_text(text)
+    (tmp_path / "t.csv").write_bytes(text.encode())
     stream = streams.open(tmp_path / "t.csv", target=target)
     assert stream.columns.feature_names == names
     assert collect(stream)[0].shape[0] == 1 + (names[0] == "x_0")
@@ -95,3 +103,17 @@ def test_a_word_among_booleans_after_the_first_look(tmp_path):
 @pytest.mark.parametrize("space", ["\u00a0", "\u2003", "\x0b"])
 def test_a_look_takes_for_a_number_what_the_reader_does(tmp_path, space):
     assert read(tmp_path, f"a,label\n1{space},1\n2,1\n")[2] == [f"a=1{space}", "a=2"]
+
+
+def test_lines_after_a_name_with_a_line_end_keep_their_numbers(tmp_path):
+    with pytest.raises(ValueError, match=r"Line 4 of .* must have 3 cells, got 2"):
+        read(tmp_path, '"a\nb",c,label\n1,2,3\n4,5\n')
+
+
+@pytest.mark.parametrize(
+    "text", ["a,b,label\r1,2,3\r", "1,2,3\r4,5,6\r", '"a\rb",c,label\r1,2,3\r', "a,label\r1,2\n3,4\r", "\ra,b\r1,2"]
+)
+def test_lines_that_end_with_a_return_alone(tmp_path, text):
+    (tmp_path / "t.csv").write_bytes(text.encode())
+    with pytest.raises(ValueError, match=r"t\.csv must end its lines with a line feed, got carriage returns alone\."):
+        streams.open(tmp_path / "t.csv", target=-1)

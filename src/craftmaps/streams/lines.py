@@ -1,9 +1,13 @@
 """Text in pieces of whole lines."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
 _LONGEST_LINE = 1 << 26
+# Only at the beginning of a cell a quote opens one that may hold line ends; a quote within it is doubled.
+_CELL = rb'(?:"[^"]*")*[^\r\n,;\t|]*'
+_FIRST_ROW = re.compile(rb"(?:[ \t]*\r*\n)*((?:\xef\xbb\xbf)?%b(?:[,;\t|]%b)*)(\r*\n)?" % (_CELL, _CELL))
 
 
 def whole_lines(content: Any, name: str, size: int, has_quotes: bool = False) -> Iterator[bytes]:
@@ -24,3 +28,11 @@ def whole_lines(content: Any, name: str, size: int, has_quotes: bool = False) ->
             raise ValueError(f"{name} must have lines of at most {_LONGEST_LINE >> 20} MB, got a longer one.")
     if rest:
         yield rest + b"\n"
+
+
+def first_row(lines: bytes, name: str) -> tuple[bytes, int]:
+    """Return the first row of whole lines that is not blank, without its end, and where the next one begins."""
+    match = _FIRST_ROW.match(lines)
+    if match is None or (match[2] is None and match.end() < len(lines)):
+        raise ValueError(f"{name} must end its lines with a line feed, got carriage returns alone.")
+    return match[1], match.end()

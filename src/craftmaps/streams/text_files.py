@@ -12,7 +12,7 @@ from craftmaps.streams.columns import shortened
 from craftmaps.streams.content import first_line, import_arrow
 from craftmaps.streams.encoding import trimmed
 from craftmaps.streams.files import DataFile, StandardInput
-from craftmaps.streams.lines import whole_lines
+from craftmaps.streams.lines import first_row, whole_lines
 
 # pandas' and Arrow's signs of a missing value, and the question mark of older collections of data.
 MISSING = ("", "#N/A", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null", "-NaN", "-nan", "<NA>", "?")
@@ -33,7 +33,7 @@ class CsvTable:
     def __init__(self, file: DataFile | StandardInput, known: set[str]):
         self._file, self.name = file, file.name
         with file.opened() as (content, _):
-            line = _first_line_of(content, file.name)
+            line = _first_row_of(content, file.name)
         marks = re.sub(r'"[^"]*"', "", line)
         self._delimiter = "\t" if file.is_tabbed else max(",;\t|", key=marks.count)
         cells = next(csv.reader([line], delimiter=self._delimiter))
@@ -52,7 +52,7 @@ class CsvTable:
             for i, lines in enumerate(whole_lines(content, self.name, _BLOCK, has_quotes=True)):
                 start = 0
                 if i == 0 and self.has_names:
-                    start = lines.find(b"\n", len(lines) - len(lines.lstrip())) + 1
+                    _, start = first_row(lines, self.name)
                 rows, n_skipped = lines[start:], lines.count(b"\n", 0, start)
                 if rows.strip():
                     for batch in self._read(rows, kinds, n_before + n_skipped).to_batches():
@@ -164,22 +164,22 @@ class JsonTable:
         return f"{self.name} must have one JSON object a line, got something else{where}: {reason}."
 
 
-def _first_line_of(content: Any, name: str) -> str:
-    """Return the first line with something in it, without its end and without a byte order mark."""
-    for lines in whole_lines(content, name, 1 << 16):
-        for line in lines.splitlines():
-            if line.strip():
-                try:
-                    return line.decode("utf-8-sig")
-                except UnicodeDecodeError:
-                    raise ValueError(f"{name} must be UTF-8 text, its first line is not.") from None
+def _first_row_of(content: Any, name: str) -> str:
+    """Return the first row with something in it, without its end and without a byte order mark."""
+    for lines in whole_lines(content, name, 1 << 16, has_quotes=True):
+        row, _ = first_row(lines, name)
+        if row.strip():
+            try:
+                return row.decode("utf-8-sig")
+            except UnicodeDecodeError:
+                raise ValueError(f"{name} must be UTF-8 text, its first line is not.") from None
     raise ValueError(f"{name} is empty.")
 
 
 def _is_number(cell: str) -> bool:
     """Tell whether a cell is a number, and so no name of a column."""
     try:
-        return float(cell) == float(cell)
+        return "_" not in cell and float(cell) == float(cell)
     except ValueError:
         return False
 
