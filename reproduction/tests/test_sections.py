@@ -7,6 +7,7 @@ from matplotlib.figure import Figure
 
 from reproduction import cells, drawing, findings, table_section
 from reproduction.cells import HERE, Results
+from reproduction.claims import standard_error
 from reproduction.glance_section import glance_section
 from reproduction.origin_section import origin_section
 from reproduction.text import paper_numbers
@@ -40,7 +41,10 @@ def test_numbers_that_are_met_are_counted_and_misses_are_not_averaged_away():
         column("a", 400, RFM=around(RFM[1] - 2.0)),
         column("b", 4096, RFM=[3.2]),
     )
-    assert "| a: MNIST, small spaces (300 and 400: fewer than 3 seeds; 500, 600 and 700: not run) | 0 of 2 |" in text
+    assert (
+        "| a: MNIST, small spaces (300 and 400: fewer than 3 seeds; 500, 600 and 700: not run) | 0, 0 of 2 | 1 of 2 |"
+        in text
+    )
     assert "| +0.00<br>-2.00 to +2.00 | not run |" in text
     assert "**Are the numbers of Table 1 met?** a: no; b: yes." in text
 
@@ -70,6 +74,15 @@ def test_ours_is_told_with_its_noise_on_both_sides():
     assert "as measured here it is in 2: e at 256 (+1.00); within noise e at 512 (+0.10).\n" in text
     assert "- Not run: 1." in text
     assert text.endswith("\n\nTried.")
+
+
+def test_an_answer_that_hangs_on_the_limit_says_so():
+    error = standard_error(PAPER["c"]["TS"][0], 2007)
+    near, far = (glance(column("c", 1024, TS=around(PAPER["c"]["TS"][0] + n * error))) for n in (1.5, 2.5))
+    assert "met?** c: no." in near
+    assert "with two it would be c: yes." in near
+    assert "met?** c: no." in far
+    assert "with two" not in far
 
 
 @pytest.mark.parametrize(("shift", "is_easy"), [(-3.0, True), (0.5, False)])
