@@ -77,7 +77,7 @@ def choose(X: Any, y: NDArray, kernel: Any, metric: Any, normalize: Any, task: T
     first_kernel = Polynomial(_FIRST_DEGREE) if isinstance(kernel, str) else kernel
     if X.shape[0] < _FEWEST_ROWS:
         # Too few rows to tell: columns of unlike units are the commonest trap.
-        usual = Treatment("standard", False) if is_auto(metric) and is_auto(normalize) else candidates[-1]
+        usual = Treatment("standard" if is_auto(metric) else metric, lengths[-1])
         return Choices(usual, first_kernel, {})
     rows = bottom_rows(X, _MOST_ROWS, seed)
     X, y = X[rows], y[rows]

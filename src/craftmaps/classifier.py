@@ -226,7 +226,7 @@ class CraftClassifier(ClassifierMixin, OnePassLearner):
         return (y[:, None] == self.classes_[None, :]).astype(np.float64)
 
     def _target_bits(self, y: NDArray) -> NDArray[np.uint64]:
-        bits = np.array([fnv1a(str(label)) for label in self.classes_], dtype=np.uint64)
+        bits = np.array([fnv1a(_as_text(label)) for label in self.classes_], dtype=np.uint64)
         return bits[np.searchsorted(self.classes_, y)]
 
     def _errors(self, outputs: NDArray, y: NDArray) -> NDArray[np.float64]:
@@ -281,3 +281,8 @@ class CraftClassifier(ClassifierMixin, OnePassLearner):
             self.calibration_ = Calibration.from_plain(plain["calibration"], self.classes_.size)
         elif plain["temperature"] is not None:  # as in older files, some of which lack it
             self.calibration_ = Calibration(float(plain["temperature"]))
+
+
+def _as_text(label: Any) -> str:
+    """Write a label so that equal numbers look alike: 1, 1.0 and True are one class."""
+    return str(label) if isinstance(label, str) or label != np.trunc(label) else str(int(label))

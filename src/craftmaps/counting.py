@@ -70,11 +70,15 @@ class CountingLearner(SettledLearner):
         self._settle(X[: self._n_first_rows], y[: self._n_first_rows])
 
     def _count_waiting(self) -> None:
-        """Count the rows that waited."""
-        waiting, self._waiting = self._waiting, []
-        self.n_rows_seen_ -= sum(X.shape[0] for X, _, _ in waiting)
-        for X, y, weight in waiting:
-            self._count_in_blocks(X, y, weight)
+        """Count the rows that waited, all of them or, if that is interrupted, none."""
+        if not self._waiting:
+            return
+        with self._unharmed():
+            waiting, self._waiting = self._waiting, []
+            self._holdout = Holdout(self._holdout.size, self._holdout.seed)  # nothing was held out before
+            self.n_rows_seen_ -= sum(X.shape[0] for X, _, _ in waiting)
+            for X, y, weight in waiting:
+                self._count_in_blocks(X, y, weight)
 
     def _count_in_blocks(self, X: Any, y: NDArray, weight: NDArray | None, progress: Progress | None = None) -> None:
         """Add rows to the statistic and the held-out sample, so many at a time that their features fit."""

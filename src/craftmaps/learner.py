@@ -29,6 +29,6 @@ def load_model(path: str | os.PathLike) -> "CraftClassifier | CraftRegressor":
         model_class = {"CraftClassifier": CraftClassifier, "CraftRegressor": CraftRegressor}[header["model"]]
         model = model_class()
         saved.from_plain(model, header)
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as error:
         raise model_file.ModelFileError(f"{path} has a damaged header: {error}.") from None
     return model

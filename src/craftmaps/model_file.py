@@ -43,14 +43,14 @@ def read(path: str | os.PathLike) -> dict[str, Any]:
         with safe_open(path, framework="numpy") as file:
             metadata = file.metadata() or {}
             arrays = {name: file.get_tensor(name) for name in file.keys()} if _KEY in metadata else {}
-    except (SafetensorError, OSError, UnicodeDecodeError) as error:
-        raise ModelFileError(f"{path} is not a model file, or not a whole one: {error}.") from None
+    except (SafetensorError, OSError, UnicodeDecodeError):
+        raise ModelFileError(f"{path} is not a model file, or not a whole one.") from None
     if _KEY not in metadata:
         raise ModelFileError(f"{path} is a safetensors file, but not a model of craftmaps.")
     try:
         header = json.loads(metadata[_KEY])
         version = int(header["version"])
-    except (ValueError, KeyError, TypeError, RecursionError):
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
         raise ModelFileError(f"{path} has a damaged header.") from None
     if version > VERSION:
         raise ModelFileError(f"{path} has format version {version}, this craftmaps reads up to {VERSION}: update it.")

@@ -1,5 +1,6 @@
 """The one pass that classifiers and regressors share: map rows, add up a statistic, solve."""
 
+import itertools
 import os
 from abc import abstractmethod
 from collections.abc import Iterable
@@ -9,17 +10,18 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from craftmaps import checkpoint as checkpoints
 from craftmaps import model_file, saved
 from craftmaps.alpha import AlphaChoice, Fold, choose_alpha, folds_of
+from craftmaps.blocks import length, n_counted, where
 from craftmaps.checked import drop_weightless
 from craftmaps.counting import CountingLearner
 from craftmaps.kernels import Rows
 from craftmaps.normal_equations import NormalEquations
 from craftmaps.parallel import multiply
+from craftmaps.parts import refuse_foreign
 from craftmaps.progress import shown, tell
 from craftmaps.rows import without_duplicates
 
@@ -41,7 +43,11 @@ class OnePassLearner(CountingLearner):
                 folds = self._given_folds(X, y, weight)
                 X, y, weight = drop_weightless(X, y, weight)
                 self._begin(X, y)
-            self._count_in_blocks(X, y, weight, progress)
+            try:
+                self._count_in_blocks(X, y, weight, progress)
+            except BaseException:
+                self._forget()  # the model that was there is gone, as two statistics at once may not fit
+                raise
             return self._finish(folds)
 
     def _begin(self, X: Any, y: NDArray) -> None:
@@ -65,11 +71,11 @@ class OnePassLearner(CountingLearner):
             self._learn_targets(y)
             if labels is not None:
                 self._learn_targets(labels)
-            if self._lift is None:
+            if self._lift is None or self._waiting:
                 # Copies: who gave these rows may use their memory for the next ones.
                 self._waiting = [*self._waiting, (X.copy(), y.copy(), None if weight is None else weight.copy())]
                 self.n_rows_seen_ += X.shape[0]
-                if not self._needs_rows or self.n_rows_seen_ >= self._n_first_rows:
+                if self._lift is None and (not self._needs_rows or self.n_rows_seen_ >= self._n_first_rows):
                     self._settle_on_waiting()
             is_waiting = bool(self._waiting)
         if not is_waiting:
@@ -98,39 +104,46 @@ class OnePassLearner(CountingLearner):
             Rows between two checkpoints.
         """
         done = 0
+        if checkpoint is not None:
+            for part in (self.metric, self.feature_map):
+                refuse_foreign(part)
         with self._unharmed():
             self._forget()
             if checkpoint is not None and os.path.exists(checkpoint):
                 done = checkpoints.read(checkpoint, self)
         last = getattr(self, "n_rows_seen_", 0)
-        n_blocks, n_passed = _length(blocks), 0
+        n_blocks, blocks = length(blocks), iter(blocks)
+        self._refuse_other_blocks(itertools.islice(blocks, done), done, checkpoint)
         with shown(self.verbose) as progress:
-            for i, block in enumerate(blocks):
-                if i < done:
-                    n_passed += 1
-                    continue
+            for i, block in enumerate(blocks, start=done):
                 try:
                     X, y, *weight = block
                     self._partial_fit(X, y, weight[0] if weight else None)
                 except (ValueError, TypeError) as error:
                     seen = getattr(self, "n_rows_seen_", 0)
                     raise type(error)(
-                        f"Block {i} of the stream{_where(block)}: {error} The {seen} rows before it are kept."
+                        f"Block {i} of the stream{where(block)}: {error} The {seen} rows before it are kept."
                     ) from error
                 progress.show(self.n_rows_seen_, n_blocks and (i + 1) / n_blocks)
                 if checkpoint is not None and self.n_rows_seen_ - last >= every:
                     checkpoints.write(checkpoint, self, i + 1)
                     last = self.n_rows_seen_
-            if n_passed < done:
-                raise ValueError(
-                    f"blocks must be those that {checkpoint} is of, which has counted {done} of them, got {n_passed}."
-                )
             if not hasattr(self, "n_rows_seen_"):
                 raise ValueError("blocks must have at least one block of rows, got none.")
             self.finish()
         if checkpoint is not None:
             Path(checkpoint).unlink(missing_ok=True)
         return self
+
+    def _refuse_other_blocks(self, blocks: Iterable[tuple], done: int, checkpoint: Any) -> None:
+        """Refuse blocks that cannot be those which a checkpoint has counted."""
+        n_rows = [n_counted(*block) for block in blocks]
+        seen = getattr(self, "n_rows_seen_", 0)
+        if (len(n_rows), sum(n_rows)) != (done, seen):
+            raise ValueError(
+                f"blocks must begin with those that {checkpoint} has counted, {done} of {seen} rows, "
+                f"got {len(n_rows)} of {sum(n_rows)} rows."
+            )
 
     def merge(self, other: Self) -> Self:
         """Add the rows that another estimator of the same parameters has seen."""
@@ -141,6 +154,9 @@ class OnePassLearner(CountingLearner):
             learner._refuse_loaded()
         self._refuse_differences(other)
         self._holdout.refuse_difference(other._holdout)
+        for learner in (self, other):
+            if learner._lift is not None:
+                learner._count_waiting()
         waits, other_waits = self._lift is None, other._lift is None
         total = None
         with self._unharmed():
@@ -266,20 +282,20 @@ class OnePassLearner(CountingLearner):
             folds,
             features=self._lift,  # type: ignore[arg-type]
             targets=self._targets,
-            error=self._errors,
+            error=self._comparable_errors(np.concatenate([y for _, y, _ in folds])),
             alphas=alphas,
             fit_intercept=self.fit_intercept,
         )
 
-    def _outputs(self, X: Rows) -> NDArray[np.floating]:
-        """Return what is predicted for the targets of rows."""
+    def _outputs(self, X: Rows, dtype: Any = None) -> NDArray[np.floating]:
+        """Return what is predicted for the targets of rows, in a precision or else in that of the rows."""
         check_is_fitted(self, "n_rows_seen_")
         if not self._is_solved:
             self.finish()
         X = validate_data(self, X, dtype=(np.float64, np.float32), accept_sparse="csr", reset=False)
         X = without_duplicates(X)
-        outputs = np.empty((X.shape[0], self._target_coef.shape[0]), X.dtype)
-        coef, intercept = self._target_coef.T.astype(X.dtype), self._target_intercept.astype(X.dtype)
+        outputs = np.empty((X.shape[0], self._target_coef.shape[0]), dtype or X.dtype)
+        coef, intercept = self._target_coef.T.astype(X.dtype), self._target_intercept.astype(outputs.dtype)
         rows, room = self._rows_per_block(X), None
         for start in range(0, X.shape[0], rows):
             room = Z = self._lift(X[start : start + rows], room)  # type: ignore[misc]
@@ -290,25 +306,3 @@ class OnePassLearner(CountingLearner):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-
-def _length(blocks: Any) -> int | None:
-    """Return how many blocks there are, if that is known."""
-    try:
-        return len(blocks)
-    except TypeError:
-        return None
-
-
-def _where(block: Any) -> str:
-    """Name the first row that is not finite, if there is one."""
-    try:
-        X = block[0]
-        finite = np.isfinite(np.asarray(X.tocsr().data if issparse(X) else X, dtype=float))
-    except (TypeError, ValueError, LookupError):
-        return ""
-    if finite.all():
-        return ""
-    if issparse(X):
-        return f", row {int(np.searchsorted(X.tocsr().indptr, np.flatnonzero(~finite)[0], side='right')) - 1}"
-    return f", row {int(np.flatnonzero(~finite.all(axis=1))[0])}" if finite.ndim == 2 else ""

@@ -54,16 +54,30 @@ def lift_from_plain(plain: dict[str, Any]) -> Lift:
     return Lift(_from_plain(plain["metric"]), scale, _from_plain(plain["feature_map"]))
 
 
+def refuse_foreign(part: Any) -> None:
+    """Refuse a map or a metric, fitted or not, that a file cannot describe."""
+    if part is None or isinstance(part, str):
+        return
+    if type(part) not in (*_LEARNED, CraftMap):
+        raise TypeError(
+            f"A model with a {type(part).__name__} cannot be saved: only maps and metrics of this library can be."
+        )
+    if isinstance(part, CraftMap):
+        is_known = isinstance(part.up, str) or type(part.up) in (RandomMaclaurin, TensorSketch)
+        if not is_known or not (part.down == "hadamard" or type(part.down) is SubsampledHadamard):
+            raise TypeError(
+                "A model with a CraftMap can be saved if its up is a name or a map of this library "
+                "and its down is 'hadamard' or a SubsampledHadamard."
+            )
+
+
 def _to_plain(part: Any) -> Any:
     """Describe a fitted part or a kernel."""
     if part is None or isinstance(part, (str, bool, int, float)):
         return part
     if type(part) in _KERNELS.values():
         return {"class": type(part).__name__, "parameters": _plain_parameters(part)}
-    if type(part) not in (*_LEARNED, CraftMap):
-        raise TypeError(
-            f"A model with a {type(part).__name__} cannot be saved: only maps and metrics of this library can be."
-        )
+    refuse_foreign(part)
     plain = {
         "class": type(part).__name__,
         "parameters": _plain_parameters(part),
@@ -75,12 +89,6 @@ def _to_plain(part: Any) -> Any:
     if isinstance(part, RandomMaclaurin):
         plain["shares"] = {name: _plain(value) for name, value in vars(part.shares_).items()}
     if isinstance(part, CraftMap):
-        is_known = isinstance(part.up, str) or type(part.up) in (RandomMaclaurin, TensorSketch)
-        if not is_known or not (part.down == "hadamard" or type(part.down) is SubsampledHadamard):
-            raise TypeError(
-                "A model with a CraftMap can be saved if its up is a name or a map of this library "
-                "and its down is 'hadamard' or a SubsampledHadamard."
-            )
         if not isinstance(part.up, str):
             plain["parameters"]["up"] = None
         if part.down != "hadamard":

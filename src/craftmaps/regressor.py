@@ -1,5 +1,6 @@
 """The regressor that learns from any number of rows in one pass."""
 
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -14,7 +15,8 @@ from craftmaps.sampling import row_hashes
 class CraftRegressor(RegressorMixin, MultiOutputMixin, OnePassLearner):
     """Predict numbers with a kernel learned in one pass over the rows.
 
-    As `CraftClassifier`, for one target or several.
+    As `CraftClassifier`, for one target or several. What is chosen for several targets together does not
+    depend on their units: in all comparisons they are brought to one spread.
 
     Parameters
     ----------
@@ -55,7 +57,8 @@ class CraftRegressor(RegressorMixin, MultiOutputMixin, OnePassLearner):
     alpha_ : float
         The chosen penalty, in units of scikit-learn's `Ridge`.
     cv_results_ : dict
-        Mean and standard deviation of the error for every alpha.
+        Mean and standard deviation of the squared error for every alpha; of several targets
+        brought to one spread, the root of their mean variance.
     choices_ : dict
         What was chosen for kernel, metric and normalize, and the held-out errors of the candidates.
     n_rows_seen_ : int
@@ -110,14 +113,18 @@ class CraftRegressor(RegressorMixin, MultiOutputMixin, OnePassLearner):
         return self._partial_fit(X, y, sample_weight)
 
     def predict(self, X: Rows) -> NDArray[np.floating]:
-        """Return the targets of every row, in the shape of those learned from."""
-        outputs = self._outputs(X)
+        """Return the targets of every row as float64, in the shape of those learned from."""
+        # Targets may be far from zero, and single precision would round them to what the intercept has of digits.
+        outputs = self._outputs(X, np.float64)
         return outputs[:, 0] if self._is_flat else outputs
 
     def _checked_targets(self, y: Any) -> NDArray:
         y = np.asarray(y, dtype=np.float64)
         if not np.isfinite(y).all():
             raise ValueError("y must be finite, got NaN or infinity.")
+        with np.errstate(over="ignore"):
+            if not np.isfinite(np.sum(y**2)):
+                raise ValueError(f"y must have squares that add up to a number, got up to {np.abs(y).max():.3g}.")
         self._block_is_flat = y.ndim == 1
         return y[:, None] if y.ndim == 1 else y
 
@@ -161,6 +168,13 @@ class CraftRegressor(RegressorMixin, MultiOutputMixin, OnePassLearner):
     def _errors(self, outputs: NDArray, y: NDArray) -> NDArray[np.float64]:
         return np.mean((outputs - y) ** 2, axis=1)
 
+    def _comparable_targets(self, y: NDArray) -> NDArray:
+        return y * _to_one_spread(y)
+
+    def _comparable_errors(self, y: NDArray) -> Callable[[NDArray, NDArray], NDArray[np.float64]]:
+        factors = _to_one_spread(y)
+        return lambda outputs, y: self._errors(outputs * factors, y * factors)
+
     def _set_solution(self, coef: NDArray[np.float64], intercept: NDArray[np.float64]) -> None:
         self._target_coef, self._target_intercept = coef, intercept
         self.coef_ = coef[0] if self._is_flat else coef
@@ -172,3 +186,12 @@ class CraftRegressor(RegressorMixin, MultiOutputMixin, OnePassLearner):
     def _solution_from_plain(self, plain: dict[str, Any]) -> None:
         self._is_flat = bool(plain["is_flat"])
         self._set_solution(self._target_coef, self._target_intercept)
+
+
+def _to_one_spread(y: NDArray) -> NDArray[np.float64]:
+    """Return factors that bring all targets to the root of their mean variance; 1 if there is only one."""
+    spread = np.std(y, axis=0)
+    factors = np.ones(y.shape[1])
+    if y.shape[1] > 1:
+        np.divide(np.sqrt(np.mean(spread**2)), spread, out=factors, where=spread > 0)
+    return factors

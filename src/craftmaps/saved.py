@@ -40,6 +40,9 @@ def from_plain(learner: Any, plain: dict[str, Any]) -> None:
     learner.n_features_in_, learner.alpha_ = int(plain["n_features"]), float(plain["alpha"])
     names_from_plain(learner, plain.get("feature_names"))
     learner._take_lift(lift_from_plain(plain["lift"]))
+    width = getattr(learner._lift.feature_map, "_n_features_out", learner.n_components)
+    if width != learner.n_components:
+        raise ValueError(f"weights must be of {width} features, got {learner.n_components}")
     learner._is_solved, learner._alpha_choice = True, None
     learner._statistic, learner._waiting = None, []
     notes: Any = plain.get("notes")

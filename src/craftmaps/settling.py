@@ -1,6 +1,7 @@
 """What is settled before the first row is counted: choices, metric and map."""
 
 from abc import abstractmethod
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -39,6 +40,14 @@ class SettledLearner(CheckedLearner):
     def _errors(self, outputs: NDArray, y: NDArray) -> NDArray[np.float64]:
         """Return the error of each row from what was predicted for its targets."""
 
+    def _comparable_targets(self, y: NDArray) -> NDArray:
+        """Return labels, or targets of which none outweighs the others."""
+        return y
+
+    def _comparable_errors(self, y: NDArray) -> Callable[[NDArray, NDArray], NDArray[np.float64]]:
+        """Return the same as `_errors`, with no target of such rows outweighing the others."""
+        return self._errors
+
     def set_params(self, **params: Any) -> Self:
         """Set parameters; one such as `kernel__degree` is set on a copy, as others may hold the kernel."""
         if any(name.startswith("kernel__") for name in params):
@@ -65,7 +74,7 @@ class SettledLearner(CheckedLearner):
             X = _canonical_rows(X.shape[1], self.seed_).astype(X.dtype)
         else:
             rows = bottom_rows(X, self._n_first_rows, self.seed_)
-            X, y = X[rows], y[rows]
+            X, y = X[rows], self._comparable_targets(y[rows])
             _refuse_overflow(X)
             chosen = self._choose(X, y)
             self.choices_ = {
@@ -132,6 +141,11 @@ class SettledLearner(CheckedLearner):
             if getattr(self, name) != getattr(other, name):
                 values = f"{getattr(self, name)} and {getattr(other, name)}"
                 raise ValueError(f"Estimators must have the same {name} to be merged, got {values}.")
+        here, there = (getattr(learner, "feature_names_in_", None) for learner in (self, other))
+        if here is not None and there is not None and not np.array_equal(here, there):
+            raise ValueError(
+                f"Estimators must have seen the same columns in the same order to be merged, got {here} and {there}."
+            )
         if self._lift is not None and other._lift is not None:
             difference = self._lift.difference(other._lift)
             if difference:

@@ -77,10 +77,11 @@ def test_regressor(n_targets):
     y = np.c_[X[:, 0] * X[:, 1], X[:, 2]] + np.random.default_rng(0).normal(size=(len(X), 2))
     y = y[:, 0] if n_targets == 1 else y
     model = regressor(alphas=ALPHAS, cv=4, holdout_rows=80).fit(X, y, weight)
-    columns = y.reshape(len(y), -1)
+    columns, spread = y.reshape(len(y), -1), model._holdout.sample.y.std(axis=0)
+    factors = np.sqrt(np.mean(spread**2)) / spread
 
     def wrong(outputs, fold):
-        return ((outputs.reshape(len(fold), -1) - columns[fold]) ** 2).mean(axis=1)
+        return (((outputs.reshape(len(fold), -1) - columns[fold]) * factors) ** 2).mean(axis=1)
 
     means = honest(model, X, y, y, wrong, weight, 4)
     np.testing.assert_allclose(model.cv_results_["mean_error"], means, rtol=1e-6)

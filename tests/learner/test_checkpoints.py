@@ -9,9 +9,10 @@ import time
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.preprocessing import MinMaxScaler
 
 import craftmaps.settling
-from craftmaps import CraftClassifier, CraftRegressor, Polynomial, datasets
+from craftmaps import CraftClassifier, CraftMap, CraftRegressor, Polynomial, datasets
 from craftmaps.model_file import ModelFileError
 
 DIGITS = datasets.load("digits")
@@ -71,14 +72,32 @@ def test_a_checkpoint_of_other_parameters_is_refused(tmp_path):
         CraftRegressor(**EXPLICIT).fit_stream(blocks(), checkpoint=checkpoint)
 
 
-def test_a_stream_that_ends_before_what_was_counted_is_refused(tmp_path):
+def test_other_blocks_than_those_counted_are_refused(tmp_path):
     checkpoint = tmp_path / "run.checkpoint"
+    weighted = [(rows, labels, np.arange(len(labels)) > 9) for rows, labels in blocks()]  # ten of them do not count
+
+    def broken():
+        yield from weighted[:5]
+        raise Interrupted
+
     with pytest.raises(Interrupted):
-        CraftClassifier(**EXPLICIT).fit_stream(blocks(stop=5), checkpoint=checkpoint, every=100)
-    with pytest.raises(ValueError, match=r"run\.checkpoint is of, which has counted 5 of them, got 2\."):
-        CraftClassifier(**EXPLICIT).fit_stream(blocks(X[:200], Y[:200]), checkpoint=checkpoint)
-    CraftClassifier(**EXPLICIT).fit_stream(blocks(X[:500], Y[:500]), checkpoint=checkpoint)
+        CraftClassifier(**EXPLICIT).fit_stream(broken(), checkpoint=checkpoint, every=90)
+    for others, got in ((weighted[:2], "2 of 180"), (blocks(), "5 of 500"), (blocks(size=50), "5 of 250")):
+        with pytest.raises(ValueError, match=rf"run\.checkpoint has counted, 5 of 450 rows, got {got} rows\."):
+            CraftClassifier(**EXPLICIT).fit_stream(others, checkpoint=checkpoint)
+    resumed = CraftClassifier(**EXPLICIT).fit_stream(weighted, checkpoint=checkpoint)
+    assert resumed.n_rows_seen_ == sum(np.count_nonzero(weight) for _, _, weight in weighted)
     assert not checkpoint.exists()
+
+
+def test_what_a_checkpoint_cannot_hold_is_refused_before_the_first_block(tmp_path):
+    def blocks_never_asked_for():
+        raise AssertionError
+        yield
+
+    for parameters in ({"metric": MinMaxScaler()}, {"feature_map": CraftMap(down="gaussian")}):
+        with pytest.raises(TypeError, match=r"cannot be saved|can be saved if"):
+            CraftClassifier(**EXPLICIT | parameters).fit_stream(blocks_never_asked_for(), checkpoint=tmp_path / "state")
 
 
 def test_a_truncated_checkpoint_is_refused(tmp_path):

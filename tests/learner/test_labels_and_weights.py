@@ -36,6 +36,15 @@ def test_type_of_labels(case, code):
     np.testing.assert_array_equal(model.predict(X), model.classes_[plain.predict(X)])
 
 
+@pytest.mark.parametrize("dtype", [float, bool, np.uint8])
+def test_equal_numbers_of_another_type_are_the_same_labels_when_rows_are_held_out(dtype):
+    X, y = labelled_rows()
+    y = (y == "ant").astype(int)
+    model = classifier().partial_fit(X, y).partial_fit(X, y.astype(dtype))
+    model.partial_fit(X[:1], [2.0])  # from here on all labels are floats
+    assert len(model.partial_fit(X, y)._holdout) == len(X) + 1
+
+
 def test_new_labels_in_a_later_block():
     X, y = labelled_rows()
     y = np.where(y == "ant", "a much longer name", y)

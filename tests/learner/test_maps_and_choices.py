@@ -129,6 +129,13 @@ def test_choices_are_reported_and_used():
     assert (model._lift.scale is None) == chosen["normalize"]
 
 
+def test_of_few_rows_columns_are_standardised_whatever_the_length():
+    """Columns of unlike units are the commonest trap, and there are too few rows to tell."""
+    for given in ("auto", True, False):
+        chosen = CraftClassifier(**AUTO | {"normalize": given}).fit(ROWS[:30], Y[:30]).choices_
+        assert (chosen["metric"], chosen["normalize"]) == ("standard", given is True)
+
+
 PARTLY = {
     "kernel": {"kernel": Polynomial(2)},
     "metric": {"metric": None},

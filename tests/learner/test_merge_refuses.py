@@ -1,6 +1,7 @@
 """Estimators that did not do the same are not merged; the difference is named, and both stay as they were."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.exceptions import NotFittedError
 
@@ -37,6 +38,15 @@ def test_parameters(case):
         one.merge(other)
     np.testing.assert_array_equal(one.predict_proba(X), before)
     assert (one.n_rows_seen_, other.n_rows_seen_) == (120, 120)
+
+
+def test_columns_in_another_order():
+    names = [f"column {i}" for i in range(X.shape[1])]
+    one = classifier().partial_fit(pd.DataFrame(X[:120], columns=names), Y[:120])
+    other = classifier().partial_fit(pd.DataFrame(X[120:, ::-1], columns=names[::-1]), Y[120:])
+    with pytest.raises(ValueError, match="must have seen the same columns in the same order to be merged, got"):
+        one.merge(other)
+    assert one.merge(classifier().partial_fit(X[120:], Y[120:])).n_rows_seen_ == 240  # no names are no others
 
 
 def test_what_does_not_matter():

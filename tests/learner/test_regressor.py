@@ -33,9 +33,35 @@ def test_shapes_follow_the_targets(name, dtype):
     model = regressor().fit(X.astype(dtype), y)
     predicted = model.predict(X[TEST].astype(dtype))
     assert predicted.shape == y[TEST].shape
-    assert predicted.dtype == dtype
+    assert predicted.dtype == np.float64  # of single precision too few digits may be left beside the mean
     assert model.coef_.shape == (*y.shape[1:], 32)
     assert np.shape(model.intercept_) == y.shape[1:]
+
+
+def test_the_unit_of_a_target_does_not_matter_to_the_others():
+    rows = np.random.default_rng(0).normal(size=(600, 4))
+    y = np.c_[rows[:, 0] * rows[:, 3], rows[:, 1]] + 0.1 * np.random.default_rng(1).normal(size=(600, 2))
+    units = np.array([1.0, 1024.0])  # a power of two, so that not even rounding differs
+    auto = {"kernel": "auto", "metric": "auto", "n_components": 128, "alphas": None}
+    one, other = (regressor(**auto).fit(rows[:400], y[:400] * unit) for unit in (1.0, units))
+    assert one.score(rows[400:], y[400:]) > 0.9
+    np.testing.assert_allclose(other.predict(rows) / units, one.predict(rows), rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(other.alpha_, one.alpha_)
+
+
+def test_targets_whose_squares_are_no_numbers_are_refused_with_their_block():
+    good = (X[:50], Y[:50])
+    model = regressor(metric="covariance")
+    with pytest.raises(ValueError, match=r"Block 1 .*y must have squares that add up to a number, got up to 1e\+160"):
+        model.fit_stream([good, (X[50:100], np.where(np.arange(50) == 7, 1e160, Y[50:100])), good])
+    assert model.finish().n_rows_seen_ == 50
+
+
+def test_single_precision_predicts_targets_that_single_precision_cannot_hold():
+    rows, y = X.astype(np.float32), Y + 1.7e9
+    model = regressor().fit(rows, y)
+    assert abs(model.score(rows, y) - model.score(rows.astype(np.float64), y)) < 1e-3
+    assert model.score(rows, y) > 0.3
 
 
 def test_several_targets_share_alpha_only():

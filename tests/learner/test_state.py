@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.sparse import csr_matrix
+from sklearn.exceptions import NotFittedError
 from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardScaler
 
 import craftmaps.settling
@@ -79,6 +80,49 @@ def test_a_refused_block_is_not_counted_when_it_comes_again():
 def test_a_block_that_is_none_is_named(block):
     with pytest.raises((ValueError, TypeError), match="Block 1 of the stream"):
         model().fit_stream([(X, Y), block])
+
+
+class InterruptedAt:
+    """Lets the features of a few blocks through and then stands for a key pressed, once."""
+
+    def __init__(self, learner, n_blocks):
+        self.exact, self.n_left = learner._features, n_blocks
+
+    def __call__(self, rows):
+        self.n_left -= 1
+        if self.n_left == 0:
+            raise KeyboardInterrupt
+        return self.exact(rows)
+
+
+@pytest.mark.parametrize("then", ["predict", "partial_fit", "merge", "be merged"])
+def test_an_interruption_while_waiting_rows_are_counted_loses_none(then, monkeypatch):
+    learner = model(metric="covariance")
+    for start in range(0, 120, 40):
+        learner.partial_fit(X[start : start + 40], Y[start : start + 40])
+    monkeypatch.setattr(learner, "_features", InterruptedAt(learner, 2), raising=False)
+    with pytest.raises(KeyboardInterrupt):
+        learner.predict(X)
+    assert learner.n_rows_seen_ == 120
+    if then == "predict":
+        whole = model(metric="covariance").fit_stream((X[s : s + 40], Y[s : s + 40]) for s in range(0, 120, 40))
+        np.testing.assert_array_equal(learner.predict_proba(X), whole.predict_proba(X))
+    elif then == "partial_fit":
+        learner.partial_fit(X[120:], Y[120:])
+    else:
+        other = model(metric="covariance").partial_fit(X[120:], Y[120:])
+        learner = learner.merge(other) if then == "merge" else other.merge(learner)
+    n_rows = 120 if then == "predict" else 240
+    assert learner.finish()._statistic.n_rows == learner.n_rows_seen_ == len(learner._holdout) == n_rows
+
+
+def test_an_interrupted_fit_leaves_no_half_of_a_model(monkeypatch):
+    learner = model(batch_rows=50).fit(X, Y)
+    monkeypatch.setattr(learner, "_features", InterruptedAt(learner, 3), raising=False)
+    with pytest.raises(KeyboardInterrupt):
+        learner.fit(X, Y)
+    with pytest.raises(NotFittedError):
+        learner.predict(X)
 
 
 def test_a_refused_merge_changes_nothing():
