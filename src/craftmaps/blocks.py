@@ -17,8 +17,9 @@ def length(blocks: Any) -> int | None:
 
 def n_counted(X: Any, y: Any, sample_weight: Any = None) -> int:
     """Return how many rows of a block count."""
-    is_weighted = sample_weight is not None and np.ndim(sample_weight) > 0
-    return int(np.count_nonzero(sample_weight)) if is_weighted else _num_samples(X)
+    if sample_weight is None or np.ndim(sample_weight) == 0:
+        return _num_samples(X)
+    return int(np.count_nonzero(sample_weight))
 
 
 def where(block: Any) -> str:
