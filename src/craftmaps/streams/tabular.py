@@ -94,8 +94,10 @@ def _table_reader(file: Any, target: Target, columns: Columns | None) -> TableRe
         table = CsvTable(file, known if columns is None else {*known, *columns.names})
         if not table.has_names:
             return TableReader(file, table, _name_cells(table, target, columns))
+    elif file.format == "JSON lines":
+        table = JsonTable(file, warns=columns is None)
     else:
-        table = {"Parquet": ParquetTable, "Arrow": ArrowTable, "JSON lines": JsonTable}[file.format](file)
+        table = (ParquetTable if file.format == "Parquet" else ArrowTable)(file)
     with said_of(file.name):
         names = table.schema.names
     twice = [name for name, n in Counter(names).items() if n > 1]

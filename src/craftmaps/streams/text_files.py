@@ -4,13 +4,15 @@ Lines are read here and not by Arrow, whose threads could not be interrupted whi
 """
 
 import csv
+import json
 import re
+import warnings
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from craftmaps.streams.columns import shortened
 from craftmaps.streams.content import first_line, import_arrow
-from craftmaps.streams.encoding import trimmed
+from craftmaps.streams.encoding import is_null, kind_of, trimmed
 from craftmaps.streams.files import DataFile, StandardInput
 from craftmaps.streams.lines import first_row, whole_lines
 
@@ -111,46 +113,69 @@ class CsvTable:
 
 
 class JsonTable:
-    """One JSON object a line. Columns and their types are those of the first four megabytes."""
+    """One JSON object a line. Columns and their types are those of the first four megabytes.
+
+    With `warns` the first field that comes later is told, if no others are passed over on purpose.
+    """
 
     is_typed = True
     has_names = True
     n_rows = None
 
-    def __init__(self, file: DataFile | StandardInput):
-        self._file, self.name = file, file.name
+    def __init__(self, file: DataFile | StandardInput, warns: bool):
+        self._file, self.name, self._warns = file, file.name, warns
         with file.opened() as (content, _):
             first = next(whole_lines(content, file.name, _BLOCK), b"")
         if not first.strip():
             raise ValueError(f"{self.name} is empty.")
         if first.lstrip().startswith(b"["):
             raise ValueError(f"{self.name} must have one JSON object a line, got an array.")
-        self.schema = self._read(first, None, 0).schema
+        self.schema = self._read(first, None, 0, "infer").schema
 
     def batches(self, kinds: Mapping[str, str], batch_rows: int) -> Iterator[tuple[Any, int]]:
         """Yield batches of some columns, read as what they hold, each with the number of bytes read so far."""
-        schema = import_arrow().schema([(name, _arrow_type(kind)) for name, kind in kinds.items()])
-        n_seen = 0
+        schema = import_arrow().schema([(name, self._type(name, kind)) for name, kind in kinds.items()])
+        n_seen, is_whole = 0, len(schema) == len(self.schema)
         with self._file.opened() as (content, position):
             for lines in whole_lines(content, self.name, _BLOCK):
-                table = self._read(lines, schema, n_seen)
+                table = self._read(lines, schema, n_seen, "error" if self._warns and is_whole else "ignore")
                 n_seen += table.num_rows
                 for batch in table.to_batches():
                     yield batch, position()
 
-    def _read(self, lines: bytes, schema: Any, n_before: int) -> Any:
-        """Parse lines."""
+    def _type(self, name: str, kind: str) -> Any:
+        """Return what to read a column as; numbers and booleans stand for each other, so a file keeps its own."""
+        own = self.schema.field(name).type
+        if kind in ("integer", "number", "boolean") and not is_null(own):
+            kind = kind_of(own)
+        return _arrow_type(kind)
+
+    def _read(self, lines: bytes, schema: Any, n_before: int, new_fields: str) -> Any:
+        """Parse lines; fields that the schema does not have are what Arrow calls "infer", "ignore" or "error"."""
         arrow, arrow_json = import_arrow(), import_arrow("pyarrow.json")
         if not lines.strip():
             return schema.empty_table()
-        parse = arrow_json.ParseOptions(
-            explicit_schema=schema, unexpected_field_behavior="infer" if schema is None else "ignore"
-        )
+        parse = arrow_json.ParseOptions(explicit_schema=schema, unexpected_field_behavior=new_fields)
         try:
             read = arrow_json.ReadOptions(use_threads=False, block_size=len(lines) + 1)
             return arrow_json.read_json(arrow.BufferReader(lines), read, parse)
         except arrow.ArrowInvalid as error:
-            raise ValueError(self._sentence(first_line(error), n_before)) from None
+            if "unexpected field" not in str(error):
+                raise ValueError(self._sentence(first_line(error), n_before)) from None
+        table = self._read(lines, schema, n_before, "ignore")
+        self._tell_new_field(lines, n_before)
+        return table
+
+    def _tell_new_field(self, lines: bytes, n_before: int) -> None:
+        """Warn, once, of a field that the first look could not know."""
+        self._warns = False
+        rows = (json.loads(line) for line in lines.splitlines() if line.strip())
+        row, name = next((i, name) for i, row in enumerate(rows) for name in row if name not in self.schema.names)
+        warnings.warn(
+            f"The field {name!r} of {self.name} first comes in row {n_before + row + 1} and is ignored, as columns are "
+            "those of the first four megabytes: give it a value in an early row.",
+            stacklevel=2,
+        )
 
     def _sentence(self, message: str, n_before: int) -> str:
         """Say what Arrow says of JSON with the number of the row."""
