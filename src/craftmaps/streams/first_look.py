@@ -80,9 +80,10 @@ class TableLook:
 
     def columns(self, target: str | int | None, n_cells: int | None) -> Columns:
         """Return the rule for the columns that were seen."""
-        left_out = {n for n, look in self._looks.items() if isinstance(look, NamelessLook) and look.numbers_rows()}
-        left_out.add(self._target)
-        features = tuple(look.column() for name, look in self._looks.items() if name not in left_out)
+        looks = [look for name, look in self._looks.items() if name != self._target]
+        features = tuple(
+            look.column() for look in looks if not (isinstance(look, NamelessLook) and look.numbers_rows())
+        )
         self._check_features(features)
         kind = None if self._target is None else self._looks[self._target].label_kind
         return Columns(features, target, kind, n_cells)
