@@ -75,8 +75,7 @@ class GradientMetric(LinearMetric):
         spread = np.where(spread > 0, spread, 1.0)
         rows = ((X - self.mean_) / spread).astype(np.float32)
         n_fit = min(_FIT_ROWS, X.shape[0] * 3 // 4)
-        # A factor made by several threads has other rounding errors. They are small, but enough to tip the numbers of
-        # features of every degree, and with them the draw of a map.
+        # A factor made by several threads has other rounding errors, and what stands on the edge could tip.
         with serial_blas:
             vectors, values = self._axes(self._comparable(rows), targets, n_fit)
         scales = np.sqrt(values / values[0]) ** float(self.power)
