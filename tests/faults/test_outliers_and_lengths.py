@@ -66,7 +66,7 @@ def test_an_overflow_in_a_stream_names_its_block_and_keeps_the_rest():
 
 
 def test_targets_that_overflow_are_refused():
-    with pytest.raises(ValueError, match="Targets must be finite and have squares"):
+    with pytest.raises(ValueError, match=r"y must have squares that add up to a number, got up to .*e\+160"):
         CraftRegressor(**SETTINGS).fit(X, X[:, 0] * 1e160)
 
 
