@@ -226,7 +226,9 @@ class CraftClassifier(ClassifierMixin, OnePassLearner):
         return (y[:, None] == self.classes_[None, :]).astype(np.float64)
 
     def _target_bits(self, y: NDArray) -> NDArray[np.uint64]:
-        bits = np.array([fnv1a(_as_text(label)) for label in self.classes_], dtype=np.uint64)
+        # Equal numbers look alike: 1, 1.0 and True are one class.
+        classes = self.classes_.astype(np.float64) if self.classes_.dtype.kind in "bf" else self.classes_
+        bits = np.array([fnv1a(_as_text(label)) for label in classes], dtype=np.uint64)
         return bits[np.searchsorted(self.classes_, y)]
 
     def _errors(self, outputs: NDArray, y: NDArray) -> NDArray[np.float64]:
@@ -284,5 +286,5 @@ class CraftClassifier(ClassifierMixin, OnePassLearner):
 
 
 def _as_text(label: Any) -> str:
-    """Write a label so that equal numbers look alike: 1, 1.0 and True are one class."""
-    return str(label) if isinstance(label, str) or label != np.trunc(label) else str(int(label))
+    """Write a label, a whole number without a point whatever its type."""
+    return str(int(label)) if isinstance(label, float) and label.is_integer() else str(label)

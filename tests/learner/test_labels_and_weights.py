@@ -12,6 +12,7 @@ LABELS = {
     "small unsigned": np.array([0, 200, 255], dtype=np.uint8),
     "floats that are integers": [0.0, 1.0, 2.0],
     "bools": [False, True],
+    "dates": np.array(["2020-01-01", "2021-06-01", "2022-01-31"], dtype="M8[D]"),
 }
 
 
