@@ -1,9 +1,9 @@
 """Count sketches of dense and CSR rows."""
 
-import numba
+from craftmaps._loops.compiled import loop
 
 
-@numba.njit(nogil=True, cache=True)
+@loop
 def sketch_dense(X, buckets, signs, out):
     """Write to each row of `out` the count sketch of a row of X with a 1 appended."""
     width = X.shape[1]
@@ -14,7 +14,7 @@ def sketch_dense(X, buckets, signs, out):
         out[row, buckets[width]] += signs[width]
 
 
-@numba.njit(nogil=True, cache=True)
+@loop
 def sketch_csr(data, indices, indptr, buckets, signs, out):
     """Do as `sketch_dense` does for the rows of a CSR matrix."""
     width = buckets.size - 1

@@ -6,8 +6,8 @@ Every loop works on tiles (see `lanes`), with the vector instructions of `vector
 from collections import namedtuple
 
 import numpy as np
-from numba import njit
 
+from craftmaps._loops.compiled import entry, loop
 from craftmaps._loops.squares import store_square
 from craftmaps._loops.vector_type import load, spread, store
 from craftmaps._loops.vectors import (
@@ -62,7 +62,7 @@ lines behind them stays as it is. The outputs are lines outputs[e].
 """
 
 
-@njit(nogil=True, cache=True)
+@loop
 def _sweep(x, start, size, stride, log2_radix, line):
     """Run one butterfly pass over `size` numbers from `start`, at one stride."""
     step = stride << log2_radix
@@ -85,7 +85,7 @@ def _sweep(x, start, size, stride, log2_radix, line):
                 butterfly2(x, i, stride, line)
 
 
-@njit(nogil=True, cache=True)
+@loop
 def _next_radix(log2_left):
     """Choose the next pass: radix 16 at the two smallest strides at most, then radix 8.
 
@@ -96,13 +96,13 @@ def _next_radix(log2_left):
     return 3 if log2_left % 3 == 0 or log2_left == 5 else 4
 
 
-@njit(nogil=True, cache=True)
+@loop
 def transform(x, first, log2_size, line):
     """Transform 2^log2_size lines from line `first`, in place and without scaling."""
     _transform_from(x, first, log2_size, 0, line)
 
 
-@njit(nogil=True, cache=True)
+@loop
 def _flip_and_transform(x, signs, into, first, log2_size, line, wide):
     """Write to the wide lines of `into`, from number `first`, the transform of x with its lines multiplied by signs.
 
@@ -125,7 +125,7 @@ def _flip_and_transform(x, signs, into, first, log2_size, line, wide):
     _transform_from(into, first, log2_size, log2_radix, wide)
 
 
-@njit(nogil=True, cache=True)
+@loop
 def _transform_from(x, first, log2_size, log2_done, line):
     """Run the passes of a transform whose first strides, up to 2^log2_done, are done."""
     lanes = len(line)
@@ -152,8 +152,14 @@ def _transform_from(x, first, log2_size, log2_done, line):
             done += radix
 
 
-@njit(nogil=True, cache=True)
-def _store(z, lines, count, out, row, column, line):
+@entry
+def _pieces(z, line):
+    """Make the room that `_store` needs."""
+    return np.empty((len(line), _PIECE), z.dtype)
+
+
+@loop
+def _store(z, lines, count, pieces, out, row, column, line):
     """Write the first `count` of some lines of z as columns of the rows of a tile.
 
     Rows of `out` often lie a power of two apart and so in one set of the cache, where they drive each other out:
@@ -164,7 +170,6 @@ def _store(z, lines, count, out, row, column, line):
     width = min(lanes, VECTOR_BYTES // out.itemsize)
     done = 0
     if n_rows == lanes and out.strides[1] == out.itemsize:
-        pieces = np.empty((lanes, _PIECE), z.dtype)
         while done + lanes <= count:
             n = min(_PIECE, (count - done) // lanes * lanes)
             for k in range(0, n, width):
@@ -182,7 +187,7 @@ def _store(z, lines, count, out, row, column, line):
             out[row + lane, column + k] = z[lines[k] * lanes + lane]
 
 
-@njit(nogil=True, cache=True)
+@loop
 def _transform_blocks(x, draw, g, factor, line, wide):
     """Transform the input by the blocks of group g, unless the group before it has done so."""
     order = draw.signs.shape[2]
@@ -197,7 +202,7 @@ def _transform_blocks(x, draw, g, factor, line, wide):
         _flip_and_transform(x, draw.signs[first + j], factor, j * order, log2_order, line, wide)
 
 
-@njit(nogil=True, cache=True)
+@loop
 def _add_group(x, draw, g, weight, into, lines, factor, line, wide):
     """Add the features of group g to lines; imaginary parts come after all real ones."""
     _transform_blocks(x, draw, g, factor, line, wide)
@@ -219,14 +224,14 @@ def _add_group(x, draw, g, weight, into, lines, factor, line, wide):
 # the constant term of the exact part.
 
 
-@njit(nogil=True, cache=True)
+@loop
 def _n_segments(draw):
     """Count the segments."""
     order = draw.signs.shape[2]
     return draw.first_block.size + 2 + (draw.n_loose + order - 1) // order
 
 
-@njit(nogil=True, cache=True)
+@loop
 def _segment_size(draw, segment):
     """Count the columns of a segment."""
     n_groups, last = draw.first_block.size, _n_segments(draw) - 1
@@ -238,7 +243,7 @@ def _segment_size(draw, segment):
     return min(order, draw.n_loose - (segment - n_groups) * order)
 
 
-@njit(nogil=True, cache=True)
+@loop
 def _add_segment(x, draw, segment, weight, into, lines, factor, line, wide):
     """Add the columns of a segment to lines[0], lines[1], ... of `into`; return how many they are."""
     count = _segment_size(draw, segment)
@@ -254,20 +259,26 @@ def _add_segment(x, draw, segment, weight, into, lines, factor, line, wide):
     return count
 
 
-@njit(nogil=True, cache=True)
+@loop
+def _write_segments(x, draw, weight, z, lines, factor, pieces, out, row, line, wide):
+    """Write all columns of the rows in a tile, one segment after the other."""
+    column = 0
+    for segment in range(_n_segments(draw)):
+        z[: _segment_size(draw, segment) * len(line)] = 0
+        count = _add_segment(x, draw, segment, weight[column:], z, lines, factor, line, wide)
+        _store(z, lines, count, pieces, out, row, column, line)
+        column += count
+
+
+@entry
 def maclaurin_rows(tiles, draw, weight, z, factor, out, line, wide):
     """Write the Maclaurin features of the rows in the tiles to the rows of `out`."""
-    lines = np.arange(2 * draw.signs.shape[2])
+    lines, pieces = np.arange(2 * draw.signs.shape[2]), _pieces(z, line)
     for t in range(tiles.shape[0]):
-        column = 0
-        for segment in range(_n_segments(draw)):
-            z[: _segment_size(draw, segment) * len(line)] = 0
-            count = _add_segment(tiles[t], draw, segment, weight[column:], z, lines, factor, line, wide)
-            _store(z, lines, count, out, t * len(line), column, line)
-            column += count
+        _write_segments(tiles[t], draw, weight, z, lines, factor, pieces, out, t * len(line), line, wide)
 
 
-@njit(nogil=True, cache=True)
+@loop
 def _accumulate(z, first, chunk, subsample, total, line):
     """Transform one chunk of the input and add what it gives to every output."""
     outer, residues = subsample.outer, subsample.residues
@@ -280,80 +291,102 @@ def _accumulate(z, first, chunk, subsample, total, line):
             add_line(total, e, z, first + residues[e], sign, line)
 
 
-@njit(nogil=True, cache=True)
+@entry
 def subsampled_rows(tiles, subsample, total, out, line):
     """Project the rows in the tiles down, one chunk at a time; the tiles are overwritten."""
-    lines = np.arange(subsample.residues.size)
+    lines, pieces = np.arange(subsample.residues.size), _pieces(total, line)
     for t in range(tiles.shape[0]):
         for chunk in range(subsample.outer.shape[0]):
             _accumulate(tiles[t], chunk << subsample.log2_chunk, chunk, subsample, total, line)
-        _store(total, lines, subsample.residues.size, out, t * len(line), 0, line)
+        _store(total, lines, lines.size, pieces, out, t * len(line), 0, line)
 
 
-@njit(nogil=True, cache=True)
+@loop
+def _accumulate_segments(x, draw, weight, n_kept, subsample, z, lines, factor, total, pieces, out, row, line, wide):
+    """Add all that is projected down to the outputs of a tile, a chunk at a time, and write what is kept as it is."""
+    lanes = len(line)
+    log2_chunk = subsample.log2_chunk
+    size = 1 << log2_chunk
+    n_down = weight.size - n_kept
+    column, chunk, ready = 0, 0, 0
+    for segment in range(_n_segments(draw)):
+        z[ready * lanes : (ready + _segment_size(draw, segment)) * lanes] = 0
+        count = _add_segment(x, draw, segment, weight[column:], z, lines[ready:], factor, line, wide)
+        if column >= n_down:
+            _store(z, lines, count, pieces, out, row, subsample.residues.size + column - n_down, line)
+            column += count
+            continue
+        column += count
+        ready += count
+        if column == n_down:  # the last chunk ends in zeros
+            full = (ready + size - 1) >> log2_chunk << log2_chunk
+            z[ready * lanes : full * lanes] = 0
+            ready = full
+        used = 0
+        while ready - used >= size:
+            _accumulate(z, used, chunk, subsample, total, line)
+            used += size
+            chunk += 1
+        ready -= used
+        if used:  # what is left goes to the front
+            for i in range(ready * lanes):
+                z[i] = z[used * lanes + i]
+
+
+@entry
 def craft_rows(tiles, draw, weight, n_kept, subsample, z, factor, total, out, line, wide):
     """Project the rows in the tiles up and down; only a chunk of up-features is ever there.
 
     The last n_kept columns of the up-features are not projected down but kept as they are.
     """
-    lanes = len(line)
-    log2_chunk = subsample.log2_chunk
-    size = 1 << log2_chunk
-    n_down = weight.size - n_kept
     n_projected = subsample.residues.size
-    lines = np.arange(max(n_projected, z.size // lanes))
+    lines, pieces = np.arange(max(n_projected, z.size // len(line))), _pieces(z, line)
     for t in range(tiles.shape[0]):
-        column, chunk, ready = 0, 0, 0
-        for segment in range(_n_segments(draw)):
-            z[ready * lanes : (ready + _segment_size(draw, segment)) * lanes] = 0
-            count = _add_segment(tiles[t], draw, segment, weight[column:], z, lines[ready:], factor, line, wide)
-            if column >= n_down:
-                _store(z, lines, count, out, t * lanes, n_projected + column - n_down, line)
-                column += count
-                continue
-            column += count
-            ready += count
-            if column == n_down:  # the last chunk ends in zeros
-                full = (ready + size - 1) >> log2_chunk << log2_chunk
-                z[ready * lanes : full * lanes] = 0
-                ready = full
-            used = 0
-            while ready - used >= size:
-                _accumulate(z, used, chunk, subsample, total, line)
-                used += size
-                chunk += 1
-            if used and ready > used:
-                z[: (ready - used) * lanes] = z[used * lanes : ready * lanes]
-            ready -= used
-        _store(total, lines, n_projected, out, t * lanes, 0, line)
+        row = t * len(line)
+        _accumulate_segments(
+            tiles[t], draw, weight, n_kept, subsample, z, lines, factor, total, pieces, out, row, line, wide
+        )
+        _store(total, lines, n_projected, pieces, out, row, 0, line)
 
 
-@njit(nogil=True, cache=True)
-def _store_fold(fold, total, out, row, line):
+@loop
+def _add_chunks(x, places, total, line):
+    """Add the numbers of the rows in a tile up."""
+    one = total.dtype.type(1)
+    total[:] = 0
+    for k in range(places.size):
+        add_line(total, places[k], x, k, one, line)
+
+
+@loop
+def _add_segments(x, draw, weight, places, factor, total, line, wide):
+    """Add all up-features of the rows in a tile up as they come."""
+    total[:] = 0
+    column = 0
+    for segment in range(_n_segments(draw)):
+        column += _add_segment(x, draw, segment, weight[column:], total, places[column:], factor, line, wide)
+
+
+@loop
+def _store_fold(fold, total, pieces, out, row, line):
     """Transform the sum of the chunks and write the outputs."""
     transform(total, 0, fold.log2_chunk, line)
-    _store(total, fold.outputs, fold.outputs.size, out, row, 0, line)
+    _store(total, fold.outputs, fold.outputs.size, pieces, out, row, 0, line)
 
 
-@njit(nogil=True, cache=True)
+@entry
 def folded_rows(tiles, fold, total, out, line):
     """Project the rows in the tiles down: add up their chunks, then transform once."""
-    one = total.dtype.type(1)
+    pieces = _pieces(total, line)
     for t in range(tiles.shape[0]):
-        total[:] = 0
-        for k in range(fold.places.size):
-            add_line(total, fold.places[k], tiles[t], k, one, line)
-        _store_fold(fold, total, out, t * len(line), line)
+        _add_chunks(tiles[t], fold.places, total, line)
+        _store_fold(fold, total, pieces, out, t * len(line), line)
 
 
-@njit(nogil=True, cache=True)
+@entry
 def folded_craft_rows(tiles, draw, weight, fold, factor, total, out, line, wide):
     """Project the rows in the tiles up and down; up-features are added up as they come."""
+    pieces = _pieces(total, line)
     for t in range(tiles.shape[0]):
-        column = 0
-        total[:] = 0
-        for segment in range(_n_segments(draw)):
-            column += _add_segment(
-                tiles[t], draw, segment, weight[column:], total, fold.places[column:], factor, line, wide
-            )
-        _store_fold(fold, total, out, t * len(line), line)
+        _add_segments(tiles[t], draw, weight, fold.places, factor, total, line, wide)
+        _store_fold(fold, total, pieces, out, t * len(line), line)

@@ -8,10 +8,10 @@ length of a tuple, because its length is part of its type and so known to the co
 For the Hadamard maps this file is the only place where dense and CSR rows differ.
 """
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from craftmaps._loops.compiled import loop
 from craftmaps._loops.squares import load_square
 from craftmaps._loops.vectors import VECTOR_BYTES
 
@@ -33,7 +33,7 @@ def aligned_empty(size: int, dtype: np.dtype) -> NDArray:
     return room[start : start + size]
 
 
-@numba.njit(nogil=True, cache=True)
+@loop
 def load_dense(X, position, factor, tiles, line):
     """Write factor[k] * X[row, k] to number position[k] of the tile and lane of the row; all of them are contiguous."""
     lanes = len(line)
@@ -50,7 +50,7 @@ def load_dense(X, position, factor, tiles, line):
             x[position[k] * lanes + lane] = factor[k] * X[row, k]
 
 
-@numba.njit(nogil=True, cache=True)
+@loop
 def load_csr(data, indices, indptr, position, factor, tiles, line):
     """Do as `load_dense` does for the rows of a CSR matrix; duplicate entries add up."""
     lanes = len(line)

@@ -1,10 +1,11 @@
 """Content hashes of rows, the same for dense and CSR and for every order of the entries."""
 
-import numba
 import numpy as np
 
+from craftmaps._loops.compiled import loop
 
-@numba.njit(nogil=True, cache=True)
+
+@loop
 def _mix(word):
     """Scramble 64 bits (the finaliser of SplitMix64)."""
     word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -12,7 +13,7 @@ def _mix(word):
     return word ^ (word >> np.uint64(31))
 
 
-@numba.njit(nogil=True, cache=True)
+@loop
 def _entry(column, bits):
     """Hash one entry; zeros of either sign count for nothing."""
     if bits << np.uint64(1) == np.uint64(0):
@@ -20,7 +21,7 @@ def _entry(column, bits):
     return _mix(bits ^ _mix(np.uint64(column) + np.uint64(0x9E3779B97F4A7C15)))
 
 
-@numba.njit(nogil=True, cache=True)
+@loop
 def hash_dense(bits, seed, out):
     """Hash the rows of a matrix of float64 bit patterns."""
     for row in range(bits.shape[0]):
@@ -30,7 +31,7 @@ def hash_dense(bits, seed, out):
         out[row] = _mix(total ^ _mix(seed))
 
 
-@numba.njit(nogil=True, cache=True)
+@loop
 def hash_csr(bits, indices, indptr, seed, out):
     """Do as `hash_dense` does for a CSR matrix without duplicate entries."""
     for row in range(indptr.size - 1):

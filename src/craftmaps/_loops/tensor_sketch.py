@@ -11,8 +11,8 @@ halving trick needs together, lie mirror-wise in blocks: for p in [b, 2b), b a p
 from collections import namedtuple
 
 import numpy as np
-from numba import njit
 
+from craftmaps._loops.compiled import entry, loop
 from craftmaps._loops.squares import store_square
 from craftmaps._loops.vector_type import load, spread, store
 from craftmaps._loops.vectors import VECTOR_BYTES
@@ -44,50 +44,50 @@ def twiddles_for(n: int, dtype: np.dtype) -> Twiddles:
     return Twiddles(*(table.view(float).ravel().astype(dtype) for table in (np.concatenate(steps), halving)))
 
 
-@njit(nogil=True, cache=True)
+@loop
 def _read(z, at, line):
     """Load the complex number whose real part begins at number `at`."""
     return load(z, at, line), load(z, at + len(line), line)
 
 
-@njit(nogil=True, cache=True)
+@loop
 def _write(z, at, value, line):
     """Store a complex number where `_read` finds it."""
     store(z, at, value[0])
     store(z, at + len(line), value[1])
 
 
-@njit(nogil=True, cache=True)
+@loop
 def _root(table, at, line):
     """Load a root of unity, the same for all lanes."""
     return spread(table[at], line), spread(table[at + 1], line)
 
 
-@njit(nogil=True, cache=True)
+@loop
 def _plus(a, b):
     """Add two complex numbers."""
     return a[0] + b[0], a[1] + b[1]
 
 
-@njit(nogil=True, cache=True)
+@loop
 def _minus(a, b):
     """Subtract a complex number."""
     return a[0] - b[0], a[1] - b[1]
 
 
-@njit(nogil=True, cache=True)
+@loop
 def _times(a, b):
     """Multiply two complex numbers."""
     return a[0] * b[0] - a[1] * b[1], a[0] * b[1] + a[1] * b[0]
 
 
-@njit(nogil=True, cache=True)
+@loop
 def _over(a, root):
     """Divide by a root of unity: multiply by its conjugate."""
     return a[0] * root[0] + a[1] * root[1], a[1] * root[0] - a[0] * root[1]
 
 
-@njit(nogil=True, cache=True)
+@loop
 def _split4(z, start, stride, roots, at, line):
     """Run one forward step: one transform of 4 stride numbers becomes four of `stride`."""
     pair = 2 * len(line)
@@ -106,7 +106,7 @@ def _split4(z, start, stride, roots, at, line):
         _write(z, i + 3 * apart, _times(_minus(rest, turned), _root(roots, k + 4, line)), line)
 
 
-@njit(nogil=True, cache=True)
+@loop
 def _join4(z, start, stride, roots, at, line):
     """Undo `_split4`, up to a factor of 4."""
     pair = 2 * len(line)
@@ -126,7 +126,7 @@ def _join4(z, start, stride, roots, at, line):
         _write(z, i + 3 * apart, _minus(rest, turned), line)
 
 
-@njit(nogil=True, cache=True)
+@loop
 def _neighbours(z, start, count, line):
     """Run the step of radix 2 that remains where the size is no power of four; it is its own inverse."""
     pair = 2 * len(line)
@@ -136,7 +136,7 @@ def _neighbours(z, start, count, line):
         _write(z, i + pair, _minus(a, b), line)
 
 
-@njit(nogil=True, cache=True)
+@loop
 def _sweep(z, first, log2_count, log2_size, roots, forward, line):
     """Run the steps of one size over 2^log2_count numbers."""
     pair = 2 * len(line)
@@ -155,7 +155,7 @@ def _sweep(z, first, log2_count, log2_size, roots, forward, line):
             _join4(z, block * pair, 1 << (log2_size - 2), roots, at, line)
 
 
-@njit(nogil=True, cache=True)
+@loop
 def _transform(z, log2_size, roots, forward, line):
     """Transform all complex numbers of z, in place and without scaling."""
     leaf = log2_size
@@ -173,7 +173,7 @@ def _transform(z, log2_size, roots, forward, line):
             _sweep(z, 0, log2_size, size, roots, False, line)
 
 
-@njit(nogil=True, cache=True)
+@loop
 def _multiply_spectrum(z, is_first, product, halving, line):
     """Multiply `product` by the spectrum, times 2, of the real numbers whose complex transform is z.
 
@@ -205,7 +205,7 @@ def _multiply_spectrum(z, is_first, product, halving, line):
         block *= 2
 
 
-@njit(nogil=True, cache=True)
+@loop
 def _halve(z, halving, line):
     """Turn a real spectrum into the complex transform, times 2, that it came from."""
     pair = 2 * len(line)
@@ -225,7 +225,7 @@ def _halve(z, halving, line):
         block *= 2
 
 
-@njit(nogil=True, cache=True)
+@loop
 def _sketch_dense(x, buckets, signs, z, line):
     """Write the count sketch of the rows in a tile."""
     lanes = len(line)
@@ -235,7 +235,7 @@ def _sketch_dense(x, buckets, signs, z, line):
         store(z, at, load(z, at, line) + spread(signs[k], line) * load(x, k * lanes, line))
 
 
-@njit(nogil=True, cache=True)
+@loop
 def _sketch_csr(data, indices, indptr, row, buckets, signs, z, line):
     """Write the count sketch of rows of a CSR matrix, from `row` on, with a 1 appended."""
     lanes = len(line)
@@ -249,7 +249,7 @@ def _sketch_csr(data, indices, indptr, row, buckets, signs, z, line):
     store(z, at, load(z, at, line) + spread(signs[width], line))
 
 
-@njit(nogil=True, cache=True)
+@loop
 def _store_rows(z, lines, out, row, line):
     """Write the lines of z as columns of the rows of a tile."""
     lanes = len(line)
@@ -263,14 +263,14 @@ def _store_rows(z, lines, out, row, line):
                 out[row + lane, k] = z[k * lanes + lane]
 
 
-@njit(nogil=True, cache=True)
+@loop
 def _convolve_next(z, is_first, product, twiddles, log2_size, line):
     """Multiply the spectra of the sketches before by that of the sketch in z."""
     _transform(z, log2_size, twiddles.steps, True, line)
     _multiply_spectrum(z, is_first, product, twiddles.halving, line)
 
 
-@njit(nogil=True, cache=True)
+@loop
 def _finish(product, twiddles, log2_size, lines, out, row, line):
     """Transform the product of the spectra back and write the rows."""
     _halve(product, twiddles.halving, line)
@@ -278,7 +278,7 @@ def _finish(product, twiddles, log2_size, lines, out, row, line):
     _store_rows(product, lines, out, row, line)
 
 
-@njit(nogil=True, cache=True)
+@loop
 def _log2_size(z, line):
     """Return the logarithm of how many complex numbers z has."""
     log2_size = 0
@@ -287,7 +287,7 @@ def _log2_size(z, line):
     return log2_size
 
 
-@njit(nogil=True, cache=True)
+@entry
 def convolve_dense(tiles, buckets, signs, twiddles, z, product, out, line):
     """Write to the rows of `out` the TensorSketch, times 2^(degree + 1) m, of the rows in the tiles."""
     log2_size, lines = _log2_size(z, line), np.arange(out.shape[1])
@@ -298,7 +298,7 @@ def convolve_dense(tiles, buckets, signs, twiddles, z, product, out, line):
         _finish(product, twiddles, log2_size, lines, out, t * len(line), line)
 
 
-@njit(nogil=True, cache=True)
+@entry
 def convolve_csr(data, indices, indptr, buckets, signs, twiddles, z, product, out, line):
     """Do as `convolve_dense` does for the rows of a CSR matrix with a 1 appended."""
     log2_size, lines = _log2_size(z, line), np.arange(out.shape[1])
