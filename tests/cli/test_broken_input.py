@@ -127,7 +127,7 @@ CASES = {
     "a target alone": (TRAIN, "one_column.csv", 1, "must have columns beside the target"),
     "no names": (TRAIN + " --target label", "no_names.csv", 2, "--target must be a position"),
     "a position too far": (TRAIN + " --target 9", "no_names.csv", 2, "--target must be a position among 6 columns"),
-    "dates": (TRAIN, "dates.csv", 1, "'when'"),
+    "dates": (TRAIN, "dates.csv", 1, "leave it out with --drop 'when'"),
     "infinity": (TRAIN, "infinite.csv", 1, "infinite in float32 in row 31"),
     "a missing label": (TRAIN, "missing_label.csv", 1, "Row 31 of"),
     "NaN labels": (TRAIN + " --classification", "nan_labels.parquet", 1, "Row 3 of"),

@@ -21,6 +21,7 @@ NUMBERED = {
     "some rows": (FRAME.iloc[[1, 3]], {}),
     "shuffled rows": (FRAME.iloc[[3, 1, 0, 2]], {}),
     "tabs": (FRAME, {"sep": "\t"}),
+    "written, read and written again": (FRAME.rename_axis("Unnamed: 0"), {}),
 }
 
 
@@ -60,6 +61,8 @@ KEPT = {
 def test_a_column_that_does_not_number_rows_is_a_feature(tmp_path, case):
     (tmp_path / "t.csv").write_text(KEPT[case])
     assert streams.open(tmp_path / "t.csv").columns.feature_names == ["", "a"]
+    (tmp_path / "again.csv").write_text("Unnamed: 0" + KEPT[case])
+    assert streams.open(tmp_path / "again.csv").columns.feature_names == ["Unnamed: 0", "a"]
 
 
 def test_they_may_be_the_target(tmp_path):

@@ -92,7 +92,10 @@ def named_as_options(is_target_typed: bool = True) -> Iterator[None]:
     except ValueError as error:
         argument, _, rest = str(error).partition(" ")
         if argument not in ("target", "drop"):
-            raise
+            message = re.sub(r"drop=\[(.+?)\]", r"--drop \1", str(error))
+            if message == str(error):
+                raise
+            raise ValueError(message) from None
         if not is_target_typed:
             raise ValueError(f"The target of the training rows {rest}") from None
         raise typer.BadParameter(f"--{argument} {rest}") from None

@@ -15,8 +15,9 @@ LOOK_BATCH = 1024
 LOOK_ROWS = 100_000
 LOOK_CELLS = 2**22
 # pandas writes the numbers of rows as a column, which would tell a learner the order of the file. In a text file it
-# has no name.
+# has no name, or this one if the file was read and written again.
 _PANDAS_INDEX = re.compile(r"__index_level_\d+__")
+_NAMELESS = ("", "Unnamed: 0")
 
 
 def look_rows(width: int) -> int:
@@ -57,7 +58,7 @@ class TableLook:
                 raise ValueError(refusal(field.name, file, kind))
             if is_typed:
                 self._looks[field.name] = LOOKS[kind](field, file)
-            elif i == 0 and not field.name and field.name != target:
+            elif i == 0 and field.name in _NAMELESS and field.name != target:
                 self._looks[field.name] = NamelessLook(field, file)
             else:
                 self._looks[field.name] = CellLook(field, file, field.name == target)
