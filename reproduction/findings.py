@@ -29,6 +29,8 @@ classes by those of left-out rows; with three seeds most of it is within noise (
     "ours": """Least squares fits every class alone, and with few features classes mask each other. The library
   corrects scores by those of left-out rows where these call for it (`docs/learner.rst`, "Calibration"); least squares
   alone is *ours* without that.""",
+    "processors": """All cells of one of the processors are of before a cause of it was removed: maps of *ours* drew
+  their sample of rows by hashes that changed with the last digit (`tests/learner/test_rounding.py`).""",
     "figure2": """RFM's spike is the half of its features that is constant (P[N = 0] = 1/2): they share one weight, at
   zero or beside it. A compact map mixes them with all others.""",
     "figure6": """All rows beyond the first 60,000 are deformed, and test digits are not: that errors can rise with more

@@ -30,8 +30,10 @@ _THREADS = """- On other numbers of threads: the tests of the library hold maps,
   `test_exact_choices.py` and `test_conjugate_gradients.py` in `tests/learner`)."""
 
 
-def origin_section(folder: Path, origins: Counter[str], wanted: dict[str, list[Cell]]) -> str:
-    """Write it from the environments of the finished cells, and from the cells of all experiments."""
+def origin_section(
+    folder: Path, origins: Counter[str], wanted: dict[str, list[Cell]], findings: dict[str, str]
+) -> str:
+    """Write it from the environments of the finished cells, from the cells of all experiments and from findings."""
     names = dict.fromkeys(cell["dataset"] for cells in wanted.values() for cell in cells if "dataset" in cell)
     commits: dict[str, Counter[str]] = {}
     environments = [(environment_of(folder, name), n_cells) for name, n_cells in origins.items()]
@@ -50,7 +52,7 @@ def origin_section(folder: Path, origins: Counter[str], wanted: dict[str, list[C
         "",
         *_at_one_commit(folder, wanted),
         _THREADS,
-        *_on_processors(folder),
+        *_on_processors(folder, findings.get("processors", "")),
     ]
     return "\n".join(lines)
 
@@ -75,8 +77,8 @@ def _at_one_commit(folder: Path, names: Iterable[str]) -> list[str]:
     ]
 
 
-def _on_processors(folder: Path) -> list[str]:
-    """Say how the choices and errors of *ours* in Table 1 differ between processors."""
+def _on_processors(folder: Path, finding: str) -> list[str]:
+    """Say how the choices and errors of *ours* in Table 1 differ between processors, and what was found about it."""
     found = [
         measured
         for cell, measured in measured_on_processors(folder, "table1")
@@ -95,5 +97,5 @@ def _on_processors(folder: Path) -> list[str]:
         f"{len(found)} cells of *ours* in Table 1 that were measured on several processors, {n_at_one or 'none'} of "
         f"them at one commit, {len(apart[False]) - 1} have another kernel, metric or normalisation, with errors up to "
         f"{max(apart[False]):.2f} apart. Those of the other {len(apart[True]) - 1} are up to {max(apart[True]):.2f} "
-        "apart: what commits changed and what processors did is not told apart here."
+        f"apart: what commits changed and what processors did is not told apart here. {finding}".rstrip()
     ]

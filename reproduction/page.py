@@ -65,7 +65,7 @@ def compose(level: str, folder: Path) -> tuple[dict[str, list[Pair]], str]:
         variation_section.variation_section(finished["variations"], finished["table1"], found),
         figure_section.figure_section(finished, found),
         _settings(level),
-        origin_section.origin_section(folder, origins, wanted),
+        origin_section.origin_section(folder, origins, wanted, found),
     ]
     return finished, "\n\n".join(part.strip() for part in parts if part) + "\n"
 

@@ -138,7 +138,7 @@ def test_repetitions_and_processors_are_told(tmp_path, monkeypatch):
     told = []
     for again in range(2):
         wanted = [add("A", "one", 0, 5.0), add("A", "one", 1, 4.0 + again)]
-        told.append(origin_section(tmp_path, cells_of(tmp_path, wanted), {"table1": wanted}))
+        told.append(origin_section(tmp_path, cells_of(tmp_path, wanted), {"table1": wanted}, {}))
     assert "- At one commit: none was measured twice." in told[0]
     assert (
         "2 cells were measured more than once, 1 came out the same, 1 not. They are of table1 (2, E = 64 to 128)."
@@ -148,7 +148,7 @@ def test_repetitions_and_processors_are_told(tmp_path, monkeypatch):
     assert "names: usps, each" in told[1]
     add("B", "two", 0, 5.5, "other")
     add("B", "one", 1, 5.25)
-    text = origin_section(tmp_path, cells_of(tmp_path, wanted), {"table1": wanted})
+    text = origin_section(tmp_path, cells_of(tmp_path, wanted), {"table1": wanted}, {})
     assert (
         "Of 2 cells of *ours* in Table 1 that were measured on several processors, 1 of them at one commit, 1 have"
         in text
