@@ -30,9 +30,7 @@ _THREADS = """- On other numbers of threads: the tests of the library hold maps,
   `test_exact_choices.py` and `test_conjugate_gradients.py` in `tests/learner`)."""
 
 
-def origin_section(
-    folder: Path, origins: Counter[str], wanted: dict[str, list[Cell]], findings: dict[str, str]
-) -> str:
+def origin_section(folder: Path, origins: Counter[str], wanted: dict[str, list[Cell]], findings: dict[str, str]) -> str:
     """Write it from the environments of the finished cells, from the cells of all experiments and from findings."""
     names = dict.fromkeys(cell["dataset"] for cells in wanted.values() for cell in cells if "dataset" in cell)
     commits: dict[str, Counter[str]] = {}
