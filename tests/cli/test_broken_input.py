@@ -156,6 +156,18 @@ CASES = {
     "no target": (TRAIN, "no_label.parquet", 2, "--target must name the column of labels, as no_label.parquet has no"),
     "a column not there to drop": (TRAIN + " --drop x_9", "good.parquet", 2, "--drop must be a column of"),
     "the target dropped": (TRAIN + " --drop label", "good.parquet", 2, "--drop must leave the target 'label' in"),
+    "a column not there for categories": (
+        TRAIN + " --categories x_9",
+        "good.parquet",
+        2,
+        "--categories must be a column of",
+    ),
+    "numbers with types for categories": (
+        TRAIN + " --categories x_1",
+        "good.parquet",
+        2,
+        "--categories must be columns of text",
+    ),
     "columns without names to drop": (TRAIN + " --drop x", "alone.npy", 2, "--drop must be empty for alone.npy"),
     "fractions": (TRAIN + " --target price", "fractions.csv", 2, "say --regression"),
     "fractions as classes": (TRAIN + " --target price --classification", "fractions.csv", 2, "which are no classes"),

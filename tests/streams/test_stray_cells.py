@@ -41,7 +41,8 @@ def test_a_few_words_among_numbers_are_refused(tmp_path, case):
     cells, words = STRAY[case]
     with pytest.raises(ValueError, match=rf"Column 'a' of .*t\.csv .*{words}") as caught:
         columns_of(tmp_path, cells)
-    assert "drop=['a']" in str(caught.value)
+    assert "categories=['a'], or leave the column out with drop=['a']" in str(caught.value)
+    assert columns_of(tmp_path, cells, categories=["a"]).features[0].kind in ("one-hot", "hashed")
     assert len(str(caught.value)) < 500
 
 

@@ -62,7 +62,7 @@ def _train(train: Path, test: Path, out: Path, report: Path, components: int) ->
     """Do what `craftmaps train` does."""
     from craftmaps.cli.training import Training, TrainingRows
 
-    rows = TrainingRows(str(train), "label", [], None, None)
+    rows = TrainingRows(str(train), "label", {}, None, None)
     parameters = {"kernel": "auto", "metric": "auto", "n_components": components, "random_state": 0}
     rows.fit_in(None, parameters)
     training = Training(rows, parameters, None, None)

@@ -91,8 +91,8 @@ def named_as_options(is_target_typed: bool = True) -> Iterator[None]:
         yield
     except ValueError as error:
         argument, _, rest = str(error).partition(" ")
-        if argument not in ("target", "drop"):
-            message = re.sub(r"drop=\[(.+?)\]", r"--drop \1", str(error))
+        if argument not in ("target", "drop", "categories"):
+            message = re.sub(r"(drop|categories)=\[(.+?)\]", r"--\1 \2", str(error))
             if message == str(error):
                 raise
             raise ValueError(message) from None
@@ -142,6 +142,10 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON document inst
 Threads = Annotated[Any, option(whole_number(1), "N", "Threads to use; by default all cores.")]
 BatchRows = Annotated[Any, option(whole_number(1), "ROWS", "Rows to read at a time.")]
 Drop = Annotated[list[str] | None, typer.Option(metavar="COL", help="Column to leave out; may be repeated.")]
+Categories = Annotated[
+    list[str] | None,
+    typer.Option(metavar="COL", help="Column of names that look like numbers, such as codes; may be repeated."),
+]
 Kernel = Annotated[Any, option(parse_kernel, "KERNEL", f"{_KERNELS}.")]
 KernelOrAuto = Annotated[Any, option(parse_kernel_or_auto, "KERNEL", f"auto, which compares polynomials, {_KERNELS}.")]
 Data = Annotated[

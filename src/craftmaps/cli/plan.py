@@ -5,6 +5,7 @@ from typing import Annotated, Any
 import typer
 
 from craftmaps.cli.options import (
+    Categories,
     Data,
     Drop,
     Json,
@@ -37,6 +38,7 @@ def plan(
     ] = None,
     most: Annotated[Any, option(whole_number(1), "N", "Maps to show.")] = 10,
     drop: Drop = None,
+    categories: Categories = None,
     as_json: Json = False,
 ) -> None:
     """Predict the error and cost of many maps.
@@ -56,7 +58,9 @@ def plan(
     if error is None and seconds is None:
         error = 0.2
     with named_as_options():
-        stream = streams.open(as_source(data), parse_target(target), _SAMPLE_ROWS, drop=drop or [])
+        stream = streams.open(
+            as_source(data), parse_target(target), _SAMPLE_ROWS, drop=drop or [], categories=categories or []
+        )
     X, _ = next(iter(stream))
     n_rows = rows or stream.n_rows or X.shape[0]
     choices = make_plan(normalize(X), kernel, error, seconds, n_rows=n_rows)

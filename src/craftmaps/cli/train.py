@@ -11,6 +11,7 @@ import typer
 from craftmaps.cli.description import error_text, model_facts
 from craftmaps.cli.files import check_output
 from craftmaps.cli.options import (
+    Categories,
     Data,
     Drop,
     Json,
@@ -81,6 +82,7 @@ def train(
         ),
     ] = None,
     drop: Drop = None,
+    categories: Categories = None,
     max_rows: Annotated[Any, option(whole_number(1), "ROWS", "Stop after so many rows.")] = None,
     batch_rows: Annotated[
         Any, option(whole_number(1), "ROWS", "Rows to read at a time; by default as memory allows.")
@@ -120,7 +122,8 @@ def train(
         "random_state": seed,
     }
     with using_threads(threads) if threads else nullcontext():
-        rows = TrainingRows(as_source(data), parse_target(target), drop or [], max_rows, batch_rows)
+        named = {"drop": drop or [], "categories": categories or []}
+        rows = TrainingRows(as_source(data), parse_target(target), named, max_rows, batch_rows)
         rows.fit_in(memory, parameters)
         test_rows = rows.open_test(as_source(test)) if test else None
         folder = None if checkpoint is None else CheckpointFolder(checkpoint, rows.described(), resume)

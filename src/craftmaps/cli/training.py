@@ -2,7 +2,7 @@
 
 import itertools
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -34,12 +34,17 @@ class TrainingRows:
     """A stream of rows to learn from, in blocks that fit."""
 
     def __init__(
-        self, source: Any, target: str | int, drop: Sequence[str], max_rows: int | None, batch_rows: int | None
+        self,
+        source: Any,
+        target: str | int,
+        named: Mapping[str, Sequence[str]],
+        max_rows: int | None,
+        batch_rows: int | None,
     ):
         # Standard input is looked at once and cannot be opened again with other blocks.
         self._is_fixed = batch_rows is not None or source == "-"
         self._source, self._batch_rows = source, batch_rows or _USUAL_ROWS
-        self._options = {"target": target, "max_rows": max_rows, "drop": drop}
+        self._options = {"target": target, "max_rows": max_rows, **named}
         with named_as_options():
             self.stream = streams.open(source, batch_rows=self._batch_rows, **self._options)
 

@@ -198,8 +198,8 @@ class CellLook:
             raise ValueError(refusal(self._name, self._file, "date or time"))
         self._stray.refuse(
             "Column",
-            "correct it, leave it empty if the value is missing, put a letter before all of them if they are codes, "
-            f"or leave the column out with drop=[{self._name!r}]",
+            "correct it, leave it empty if the value is missing, take all of them for names with "
+            f"categories=[{self._name!r}], or leave the column out with drop=[{self._name!r}]",
         )
         return self._text.column()
 

@@ -8,7 +8,7 @@ from typing import Any
 from craftmaps.streams.column_looks import LOOKS, CellLook, NamelessLook, refusal
 from craftmaps.streams.columns import Columns, listed, shortened
 from craftmaps.streams.cutting import Piece
-from craftmaps.streams.encoding import kind_of
+from craftmaps.streams.encoding import described, kind_of
 
 # Sums are made over batches of this many rows, whatever the file, so that means do not depend on it.
 LOOK_BATCH = 1024
@@ -45,7 +45,15 @@ class TableLook:
     Rows must come in batches whose size does not depend on the file, then the means do not either.
     """
 
-    def __init__(self, schema: Any, target: str | None, drop: Sequence[str], file: str, is_typed: bool):
+    def __init__(
+        self,
+        schema: Any,
+        target: str | None,
+        file: str,
+        is_typed: bool,
+        drop: Sequence[str] = (),
+        categories: Sequence[str] = (),
+    ):
         self._target, self._file, self._is_typed = target, file, is_typed
         self._looks: dict[str, Any] = {}
         for i, field in enumerate(schema):
@@ -56,7 +64,14 @@ class TableLook:
                 raise ValueError(f"The target {target!r} of {file} must hold numbers, booleans or strings, got {kind}.")
             if kind not in LOOKS:
                 raise ValueError(refusal(field.name, file, kind))
-            if is_typed:
+            if field.name in categories:
+                if kind != "text":
+                    raise ValueError(
+                        f"categories must be columns of text, got {field.name!r} of {file}, which holds "
+                        f"{described(kind)}: cast it to strings."
+                    )
+                self._looks[field.name] = LOOKS["text"](field, file)
+            elif is_typed:
                 self._looks[field.name] = LOOKS[kind](field, file)
             elif i == 0 and field.name in _NAMELESS and field.name != target:
                 self._looks[field.name] = NamelessLook(field, file)

@@ -31,6 +31,7 @@ def open(
     dtype: Any = "float32",
     *,
     drop: Sequence[str] = (),
+    categories: Sequence[str] = (),
 ) -> "Stream":
     r"""Open files as a stream of blocks (X, y).
 
@@ -58,6 +59,8 @@ def open(
         The type of X. Numbers are read in double precision and then rounded.
     drop : sequence of str
         Columns of a table to leave out.
+    categories : sequence of str
+        Columns of a text file that hold names even where they look like numbers: codes, months, numbers of shops.
 
     Returns
     -------
@@ -84,16 +87,21 @@ def open(
         raise TypeError(f"columns must be a Columns or None, got {type(columns).__name__}.")
     if dtype not in ("float32", "float64", np.float32, np.float64):
         raise ValueError(f"dtype must be float32 or float64, got {dtype!r}.")
-    if isinstance(drop, str) or not all(isinstance(name, str) for name in drop):
-        raise TypeError(f"drop must be a sequence of names, got {drop!r}.")
+    named = {"drop": drop, "categories": categories}
+    for argument, names in named.items():
+        if isinstance(names, str) or not all(isinstance(name, str) for name in names):
+            raise TypeError(f"{argument} must be a sequence of names, got {names!r}.")
     if path == "-":
         files = [standard_input(lambda format: format == "svmlight" and needs_scan(columns))]
     else:
         files = find_files(path)
     if files[0].format in _TABLES:
-        readers, rule = open_tables(files, target, columns, drop, max_rows)
-    elif drop:
-        raise ValueError(f"drop must be empty for {files[0].name}, whose columns have no names, got {list(drop)}.")
+        readers, rule = open_tables(files, target, columns, named, max_rows)
+    elif drop or categories:
+        argument, names = next((argument, names) for argument, names in named.items() if names)
+        raise ValueError(
+            f"{argument} must be empty for {files[0].name}, whose columns have no names, got {list(names)}."
+        )
     elif files[0].format == "svmlight":
         readers, rule = open_svmlight(files, target, columns)
     else:

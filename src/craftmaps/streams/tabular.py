@@ -1,7 +1,7 @@
 """Tables: files of named columns as pieces of rows, and the rule by which these become a matrix."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,7 @@ from craftmaps.streams.first_look import LOOK_BATCH, TableLook, look_rows, resol
 from craftmaps.streams.text_files import CsvTable, JsonTable
 
 Target = str | int | None
+Named = Mapping[str, Sequence[str]]  # columns, by the argument that names them
 
 
 class TableReader:
@@ -74,12 +75,12 @@ class TableReader:
 
 
 def open_tables(
-    files: Sequence[Any], target: Target, columns: Columns | None, drop: Sequence[str], max_rows: int | None
+    files: Sequence[Any], target: Target, columns: Columns | None, named: Named, max_rows: int | None
 ) -> tuple[list[TableReader], Columns]:
     """Open tables; return their readers and the rule."""
     readers = [_table_reader(file, target, columns) for file in files]
     if columns is None:
-        columns = _look_at_tables(readers, target, drop, max_rows)
+        columns = _look_at_tables(readers, target, named, max_rows)
     elif columns.target_kind is None and any(reader.target is not None for reader in readers):
         raise ValueError(f"target must be None with columns that were made without a target, got {target!r}.")
     for reader in readers:
@@ -140,14 +141,17 @@ def _name_cells(table: CsvTable, target: Target, columns: Columns | None) -> str
     return None if target is None or place is None else "target"
 
 
-def _look_at_tables(readers: list[TableReader], target: Target, drop: Sequence[str], max_rows: int | None) -> Columns:
+def _look_at_tables(readers: list[TableReader], target: Target, named: Named, max_rows: int | None) -> Columns:
     """Fix the rule for tables."""
     first = readers[0]
     names = first.table.schema.names
-    drop = [resolve(name, names, "drop", first.name) for name in drop]
-    if first.target in drop:
-        raise ValueError(f"drop must leave the target {first.target!r} in.")
-    look = TableLook(_typed_schema(readers), first.target, drop, first.name, first.table.is_typed)
+    named = {
+        argument: [resolve(name, names, argument, first.name) for name in some] for argument, some in named.items()
+    }
+    for argument, some in named.items():
+        if first.target in some:
+            raise ValueError(f"{argument} must leave the target {first.target!r} in.")
+    look = TableLook(_typed_schema(readers), first.target, first.name, first.table.is_typed, **named)
     kinds = look.kinds
 
     def pieces() -> Iterator[Piece]:
