@@ -3,6 +3,8 @@
 Wherever an array is sliced, taken out of a tuple or handed on, Numba counts references to it with atomic
 instructions. That cost more than the arithmetic where rows are narrow, and threads that share an array wait for each
 other. A loop owns nothing: whoever calls it from Python holds its arrays until it returns.
+
+Numba's cache does not notice changes of this file: after one, remove the caches with `make clean`.
 """
 
 from numba import njit
