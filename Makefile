@@ -10,9 +10,10 @@ READY_DOCS := $(VENV)/.ready-docs
 demo: $(READY)
 	$(BIN)/python examples/digits.py --out demo
 
-# A worker for every core, each on one thread: more would wait for each other. Tests of threads ask for them.
+# A worker for every core, each on one thread: more would wait for each other. Tests of threads ask for them. Tests
+# are of unlike length: a worker without work takes them off another one.
 test: lint
-	CRAFTMAPS_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto
+	CRAFTMAPS_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal
 
 lint: $(READY)
 	$(BIN)/ruff check .
