@@ -150,25 +150,24 @@ class RandomMaclaurin(KernelMap):
         shares = self.shares_
         self.degree_counts_ = shares.counts
         self.n_exact_ = shares.n_linear + shares.n_constant
-        # used[f]: features of the factor's group that have this factor, highest degree first.
-        used = [int(group[j:].sum()) for group in shares.groups for j in range(1, group.size) if group[j:].any()]
+        used = shares.n_uses
         first_factor = np.concatenate([[0], np.cumsum(shares.n_factors)])
         rows = np.empty((0, 0), np.uint32)
         first_block = first_factor[:-1]
         if self._block_order is None:
-            block_signs = signs(self.seed_, "signs", (sum(used), n_parts, self.n_features_in_))
+            block_signs = signs(self.seed_, "signs", (int(used.sum()), n_parts, self.n_features_in_))
         else:
             if self.projection == "hadamard":
                 first_block = np.zeros_like(first_block)  # all groups share their blocks
             block_signs = signs(self.seed_, "signs", (self._n_blocks, n_parts, self._block_order))
-            number = np.arange(len(used)) - np.repeat(first_factor[:-1], shares.n_factors)  # within its group
-            rows = permutations(self.seed_, "rows", len(used), self._block_order)
+            number = np.arange(used.size) - np.repeat(first_factor[:-1], shares.n_factors)  # within its group
+            rows = permutations(self.seed_, "rows", used.size, self._block_order)
             rows = _EIGHTHS * (rows + self._block_order * number[:, None])
             rows = rows.astype(np.uint32 if rows.max(initial=0) < 2**32 else np.uint64)
             rows = np.pad(rows, ((0, -(-_LOOK_AHEAD // self._block_order)), (0, 0)))
         exact = (int(shares.counts[0]) + shares.n_unused, shares.n_linear, shares.n_constant)
         block_signs = block_signs.astype(np.float32)  # as the loops want them
-        places = (np.array(used, np.int64), first_factor.astype(np.int64), first_block.astype(np.int64))
+        places = (used, first_factor.astype(np.int64), first_block.astype(np.int64))
         self._drawn = (block_signs, rows, *places, *exact)
         self._weights = np.sqrt(shares.columns()[1])
         self._remember_parameters()

@@ -35,9 +35,25 @@ class DegreeShares:
 
     @property
     def n_factors(self) -> NDArray[np.int64]:
-        """The highest degree of every group of blocks; a group of constants is none."""
-        degrees = [int(np.flatnonzero(group)[-1]) for group in self.groups if group.any()]
-        return np.array([degree for degree in degrees if degree > 0], np.int64)
+        """The highest degree of every group of blocks, that of its first feature; a group of constants is none."""
+        return self._feature_degrees[:: self._group_size]
+
+    @property
+    def n_uses(self) -> NDArray[np.int64]:
+        """How many features of a group have its first factor, how many its second, and so on, for all groups."""
+        at_least = np.cumsum(self.groups[:, :0:-1], axis=1)[:, ::-1]  # features of degree 1, 2, ... or more
+        return at_least[at_least > 0]
+
+    @property
+    def _feature_degrees(self) -> NDArray[np.int64]:
+        """The degrees of all features that have factors, the highest first."""
+        descending = np.arange(self.counts.size)[:0:-1]
+        return np.repeat(descending, self.counts[descending])
+
+    @property
+    def _group_size(self) -> int:
+        """The number of features of a group, but for the last one."""
+        return self.order or max(1, int(self.counts.sum()))
 
     def without_exact(self, n_kept: int) -> "DegreeShares":
         """Return the shares without the last n_kept exact columns: none, the constant, or all."""
@@ -48,10 +64,16 @@ class DegreeShares:
     def columns(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Return degree and squared weight of every column, in their order."""
         n_parts = 2 if self.complex_weights else 1
-        descending = np.arange(self.counts.size)[:0:-1]
-        degrees = [np.tile(np.repeat(descending, group[descending]), n_parts) for group in self.groups]
-        degrees += [np.zeros(int(self.counts[0]) + self.n_unused + self.n_linear + self.n_constant, np.int64)]
-        degree = np.concatenate(degrees)
+        degrees, size = self._feature_degrees, self._group_size
+        last = degrees.size // size * size
+        # The parts of a group stand one behind the other.
+        degree = np.concatenate(
+            [
+                np.repeat(degrees[:last].reshape(-1, 1, size), n_parts, axis=1).ravel(),
+                np.tile(degrees[last:], n_parts),
+                np.zeros(int(self.counts[0]) + self.n_unused + self.n_linear + self.n_constant, np.int64),
+            ]
+        )
         # A complex weight is drawn as (+-1 +-i), so every factor is too long by sqrt(2).
         worth = self.weights[degree] / n_parts ** degree.astype(float)
         end = degree.size - self.n_constant - self.n_linear
