@@ -2,7 +2,8 @@
 
 Wherever an array is sliced, taken out of a tuple or handed on, Numba counts references to it with atomic
 instructions. That cost more than the arithmetic where rows are narrow, and threads that share an array wait for each
-other. A loop owns nothing: whoever calls it from Python holds its arrays until it returns.
+other. A loop owns nothing: whoever calls it from Python holds its arrays until it returns. Numba leaves the counts
+out where `_nrt` is off, an option that it does not document; what needs memory of its own is then not compiled.
 
 Numba's cache does not notice changes of this file: after one, remove the caches with `make clean`.
 """
@@ -10,5 +11,5 @@ Numba's cache does not notice changes of this file: after one, remove the caches
 from numba import njit
 
 loop = njit(nogil=True, cache=True, _nrt=False)
-# Called from Python: it may make room for something small, for which references are counted, and has no inner loop.
+# Called from Python: it may make room for something small, which has to be counted, and leaves a tile to a loop.
 entry = njit(nogil=True, cache=True)
