@@ -19,7 +19,7 @@ classes by those of left-out rows; with three seeds most of it is within noise (
   degrees explain nothing (`docs/learner.rst`, "The paper's small-E numbers"). With exact columns *beside* the E, which
   the paper does not say it has, we come to 8.00, 6.78 and 5.89 at 300, 500 and 700 (`benchmarks/README.md`) against
   its 9.5, 7.2 and 5.9: that overshoots at 300.""",
-    "b": """Larger penalties change next to nothing at 2^13 and 2^14; at 2^15 they were not tried.""",
+    "b": """Larger penalties change next to nothing at 2^13 to 2^15.""",
     "c": """The range of the pixels is not why all maps are above the paper. A test set that is not the official one
   could be.""",
     "d": """With D = 64 E CM TS is at the level of TS; why not with D = 8 E is not known. One "worse" among so many
