@@ -155,7 +155,7 @@ CASES = {
     ),
     "no target": (TRAIN, "no_label.parquet", 2, "--target must name the column of labels, as no_label.parquet has no"),
     "a column not there to drop": (TRAIN + " --drop x_9", "good.parquet", 2, "--drop must be a column of"),
-    "the target dropped": (TRAIN + " --drop label", "good.parquet", 2, "--drop must leave the target 'label' in"),
+    "the target dropped": (TRAIN + " --drop label", "good.parquet", 2, "--drop must not name the target, got 'label'"),
     "a column not there for categories": (
         TRAIN + " --categories x_9",
         "good.parquet",

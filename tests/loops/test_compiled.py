@@ -22,7 +22,7 @@ def counts_references(function):
 
 @pytest.mark.parametrize("name", MODULES)
 def test_what_has_loops_inside_counts_no_references(name):
-    """Atomic counts cost more than the arithmetic of narrow rows, and threads wait for each other."""
+    """Atomic counts cost as much as the arithmetic of narrow rows, and threads wait for each other."""
     found = functions(name)
     assert found
     assert {f.__name__ for f in found if counts_references(f)} <= {

@@ -165,7 +165,7 @@ BROKEN = {
     "no names": (content("t.csv", "1,2\n3,4\n"), {"target": "label"}, "target must be a position.*got 'label'"),
     "the target alone": (content("t.csv", "label\n1\n"), {}, "must have columns beside the target 'label'"),
     "drop unknown": (content("t.csv", CSV), {"drop": ["x_9"]}, "drop must be a column .*'x_9': did you mean 'x_"),
-    "drop the target": (content("t.csv", CSV), {"drop": ["label"]}, "drop must leave the target 'label'"),
+    "drop the target": (content("t.csv", CSV), {"drop": ["label"]}, "drop must not name the target, got 'label'"),
     "drop of a matrix": (npy(X, Y), {"drop": ["a"]}, "drop must be empty"),
     "a missing label": (content("t.csv", "a,label\n1,2\n3,\n"), {}, r"Row 2 of .*t\.csv has no label"),
     "a missing label, later": (

@@ -42,7 +42,7 @@ def test_files_without_names_number_their_columns(tmp_path):
 REFUSED = {
     "a string": ({"categories": "month"}, TypeError, "categories must be a sequence of names, got 'month'"),
     "no such column": ({"categories": ["mont"]}, ValueError, "categories must be a column of .*did you mean 'month'"),
-    "the target": ({"categories": ["label"]}, ValueError, "categories must leave the target 'label' in"),
+    "the target": ({"categories": ["label"]}, ValueError, "categories must not name the target, got 'label'"),
 }
 
 

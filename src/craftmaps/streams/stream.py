@@ -60,7 +60,7 @@ def open(
     drop : sequence of str
         Columns of a table to leave out.
     categories : sequence of str
-        Columns of a text file that hold names even where they look like numbers: codes, months, numbers of shops.
+        Columns of a CSV file, or of strings, that hold names even where they look like numbers: codes, months, shops.
 
     Returns
     -------

@@ -150,7 +150,7 @@ def _look_at_tables(readers: list[TableReader], target: Target, named: Named, ma
     }
     for argument, some in named.items():
         if first.target in some:
-            raise ValueError(f"{argument} must leave the target {first.target!r} in.")
+            raise ValueError(f"{argument} must not name the target, got {first.target!r}.")
     look = TableLook(_typed_schema(readers), first.target, first.name, first.table.is_typed, **named)
     kinds = look.kinds
 
