@@ -213,7 +213,9 @@ CASES = {
         1,
         "but the bound is 1 GB: at most",
     ),
-    "nothing fits": (GOOD + " --memory 10MB", "", 1, "not even one"),
+    "nothing fits": (GOOD + " --memory 100MB", "", 1, "not even one"),
+    "memory without a unit": (GOOD + " --memory 4", "", 2, "at least 64MB, got '4', which is 4 bytes: write 4GB."),
+    "too little memory": (GOOD + " --memory 10MB", "", 2, "at least 64MB, got '10MB', which is 10,000,000 bytes."),
     "resume without a folder": (GOOD + " --resume", "", 2, "give --checkpoint DIR"),
     "a checkpoint that is a file": (
         GOOD + " --checkpoint good.csv",

@@ -330,6 +330,18 @@ def test_version_and_help():
         assert f"Example: craftmaps {command}" in run(command, "--help").stdout
 
 
+def test_without_arguments_the_help_is_shown():
+    assert run().stdout == run("--help").stdout
+    assert len(run().stdout.splitlines()) > 15
+
+
+@pytest.mark.parametrize("command", ["train", "predict", "evaluate", "inspect", "plan", "data", "demo"])
+def test_help_names_arguments_as_users_do(command):
+    helped = run(command, "--help").stdout
+    assert not re.search(r"<(list|lambda|str|path|function|Any)\b", helped)
+    assert "{" not in helped
+
+
 def test_help_offers_what_a_command_takes():
     helped = {command: " ".join(run(command, "--help").stdout.split()) for command in ("train", "plan")}
     assert "auto" in helped["train"]

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+_LEAST_MEMORY = 64 * 10**6
 _KERNELS = "poly:DEGREE[:COEF0[:GAMMA]] or exp[:GAMMA]"
 
 
@@ -65,8 +66,11 @@ def parse_memory(text: str) -> int:
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kKmMgGtT]?[bB]?)\s*", text)
     unit = match[2].upper() if match else ""
     n_bytes = float(match[1]) * _UNITS[unit if unit in _UNITS else f"{unit}B"] if match else 0.0
-    if not 0 < n_bytes < math.inf:
+    if not 0 < n_bytes < math.inf or match is None:
         raise typer.BadParameter(f"It must be a size such as 4GB or 512MB, got {text!r}.")
+    if n_bytes < _LEAST_MEMORY:
+        hint = "" if unit else f": write {match[1]}GB"
+        raise typer.BadParameter(f"It must be at least 64MB, got {text!r}, which is {n_bytes:,.0f} bytes{hint}.")
     return int(n_bytes)
 
 

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from craftmaps.cli import interrupts
 from craftmaps.cli.files import check_output
 from craftmaps.cli.options import BatchRows, Data, Json, Model, Threads, as_source
 from craftmaps.cli.prediction_files import SUFFIXES, prediction_file
@@ -43,6 +44,7 @@ def predict(
     learned = read_model(model)
     if (probabilities or scores) and not hasattr(learned, "predict_proba"):
         raise ValueError(f"{model} predicts numbers, which have neither --probabilities nor --scores.")
+    interrupts.tell(f"{out} was not written")
     started = time.monotonic()
     n_rows = 0
     with using_threads(threads) if threads else nullcontext():

@@ -1,13 +1,12 @@
 """`craftmaps train`: learn a model from files in one pass."""
 
-import shlex
-import sys
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
 
+from craftmaps.cli import interrupts
 from craftmaps.cli.description import error_text, model_facts
 from craftmaps.cli.files import check_output
 from craftmaps.cli.options import (
@@ -24,7 +23,7 @@ from craftmaps.cli.options import (
     real_number,
     whole_number,
 )
-from craftmaps.cli.terminal import print_facts, print_json, say, words
+from craftmaps.cli.terminal import print_facts, print_json, words
 
 
 def train(
@@ -128,38 +127,18 @@ def train(
         test_rows = rows.open_test(as_source(test)) if test else None
         folder = None if checkpoint is None else CheckpointFolder(checkpoint, rows.described(), resume)
         training = Training(rows, parameters, regression, folder)
-        try:
+        with training.resumable():
             training.learn(checkpoint_every)
             training.save(out)
-        except KeyboardInterrupt:
-            training.keep()
-            _say_how_to_go_on(folder)
-            raise typer.Exit(130) from None
         if test_rows is not None:
             training.test(test_rows, keeps_rows=report is not None)
         if report is not None:
-            training.write_report(report, data=", ".join(data), command=_command())
+            training.write_report(report, data=", ".join(data), command=interrupts.command())
     summary = training.summary() | {"report": report and str(report)}
     if as_json:
         print_json(summary)
     else:
         print_facts(_facts(summary))
-
-
-def _command() -> str:
-    """Return what was typed."""
-    return shlex.join(["craftmaps", *sys.argv[1:]])
-
-
-def _say_how_to_go_on(folder: Any) -> None:
-    """Say what an interruption left."""
-    if folder is None:
-        say("Interrupted: nothing was kept. With --checkpoint DIR a run can be resumed.")
-    elif not folder.path.exists():
-        say("Interrupted before anything was counted.")
-    else:
-        resume = "" if "--resume" in sys.argv else " --resume"
-        say(f"Interrupted: what was counted is in {folder.path}. To go on:\n{_command()}{resume}")
 
 
 def _facts(summary: dict[str, Any]) -> list[tuple[str, str]]:

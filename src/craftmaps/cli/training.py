@@ -3,7 +3,7 @@
 import itertools
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 from scipy.sparse import issparse, vstack
 
 from craftmaps import CraftClassifier, CraftRegressor, streams
+from craftmaps.cli import interrupts
 from craftmaps.cli.description import describe
 from craftmaps.cli.files import writing
 from craftmaps.cli.learning import CheckpointFolder, WatchedPass
@@ -80,7 +81,7 @@ class Training:
     def __init__(
         self, rows: TrainingRows, parameters: dict[str, Any], regression: bool | None, folder: CheckpointFolder | None
     ):
-        self._rows, self._folder = rows, folder
+        self._rows = rows
         parameters = parameters | {"packed": rows.budget.is_packed}
         stream, columns = rows.stream, rows.stream.columns
         self.seconds: dict[str, float] = {}
@@ -105,9 +106,9 @@ class Training:
         with self._progress:
             self.seconds = self._pass.fit(every)
 
-    def keep(self) -> None:
-        """Write the checkpoint, if there is to be one and it can be written whole."""
-        self._pass.keep()
+    def resumable(self) -> AbstractContextManager[None]:
+        """Keep what is counted if the program is interrupted here, where there is a checkpoint to keep it in."""
+        return self._pass.resumable()
 
     def save(self, path: Path) -> None:
         """Write the model, with the rule that makes rows of files."""
@@ -117,11 +118,11 @@ class Training:
         except OSError:
             # The pass took long: it can be resumed when there is room again.
             with suppress(OSError):
-                self.keep()
+                self._pass.keep()
             raise
-        if self._folder is not None:
-            self._folder.remove()
         self._path = path
+        interrupts.tell(f"the model is in {path}, but the rest of the run is missing")
+        self._pass.end()
 
     def test(self, stream: streams.Stream, keeps_rows: bool) -> None:
         """Measure the error on other rows; keep as many of them as a report can show."""
