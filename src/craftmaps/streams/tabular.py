@@ -1,17 +1,22 @@
 """Tables: files of named columns as pieces of rows, and the rule by which these become a matrix."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from craftmaps.streams.arrow_files import ArrowTable, ParquetTable
-from craftmaps.streams.columns import Columns, listed
+from craftmaps.streams.carried import CarriedColumns
+from craftmaps.streams.column_options import ColumnOptions
 from craftmaps.streams.content import said_of
 from craftmaps.streams.cutting import Piece, cut
-from craftmaps.streams.encoding import (
+from craftmaps.streams.first_look import LOOK_BATCH, TableLook, look_rows
+from craftmaps.streams.names import resolve
+from craftmaps.streams.text_files import CsvTable, JsonTable
+from craftmaps.tables.columns import Columns, listed
+from craftmaps.tables.encoding import (
     bind,
     check_kinds,
     check_label_kind,
@@ -21,24 +26,22 @@ from craftmaps.streams.encoding import (
     kind_of,
     labels_of,
 )
-from craftmaps.streams.files import DataFile, StandardInput
-from craftmaps.streams.first_look import LOOK_BATCH, TableLook, look_rows, resolve
-from craftmaps.streams.text_files import CsvTable, JsonTable
 
 Target = str | int | None
-Named = Mapping[str, Sequence[str]]  # columns, by the argument that names them
 
 
 class TableReader:
     """A file of named columns, and the name of the one that holds the labels."""
 
-    def __init__(self, file: DataFile | StandardInput, table: Any, target: str | None):
+    def __init__(self, file: Any, table: Any, target: str | None, options: ColumnOptions):
         self.file, self.name, self.n_rows = file, file.name, table.n_rows
         self.table, self.target = table, target
+        self.carried = CarriedColumns(table, options, target)
 
     def bind(self, columns: Columns) -> None:
         """Match the columns of the file with those of a rule."""
         self._bound = bind(columns, self.table.schema, self.name, self.table.is_typed)
+        self.carried.refuse_features(columns.names)
         self._columns, self._fill = columns, columns.fill_values()
         if self.target is not None and self.table.is_typed:
             label_type = self.table.schema.field(self.target).type
@@ -51,6 +54,7 @@ class TableReader:
         kinds = {column.name: column.cell_kind for column in self._bound}
         if self.target is not None:
             kinds[self.target] = self._columns.target_kind or "text"
+        kinds |= self.carried.kinds(kinds)
         for piece in self.raw_pieces(kinds, batch_rows):
             labels = None if self.target is None else piece.rows.column(self.target)
             yield Piece(piece.rows, labels, piece.first_row, piece.position, self)
@@ -75,12 +79,12 @@ class TableReader:
 
 
 def open_tables(
-    files: Sequence[Any], target: Target, columns: Columns | None, named: Named, max_rows: int | None
+    files: Sequence[Any], target: Target, columns: Columns | None, options: ColumnOptions, max_rows: int | None
 ) -> tuple[list[TableReader], Columns]:
     """Open tables; return their readers and the rule."""
-    readers = [_table_reader(file, target, columns) for file in files]
+    readers = [_table_reader(file, target, columns, options) for file in files]
     if columns is None:
-        columns = _look_at_tables(readers, target, named, max_rows)
+        columns = _look_at_tables(readers, target, options, max_rows)
     elif columns.target_kind is None and any(reader.target is not None for reader in readers):
         raise ValueError(f"target must be None with columns that were made without a target, got {target!r}.")
     for reader in readers:
@@ -88,13 +92,15 @@ def open_tables(
     return readers, columns
 
 
-def _table_reader(file: Any, target: Target, columns: Columns | None) -> TableReader:
+def _table_reader(file: Any, target: Target, columns: Columns | None, options: ColumnOptions) -> TableReader:
     """Open one table, and find its target."""
     if file.format == "CSV":
         known = {target if isinstance(target, str) and target != "auto" else "label"}
-        table = CsvTable(file, known if columns is None else {*known, *columns.names})
+        known |= {name for name in (options.weight, options.ids) if name is not None}
+        decimal = options.decimal or ("." if columns is None else columns.decimal)
+        table = CsvTable(file, known if columns is None else {*known, *columns.names}, decimal)
         if not table.has_names:
-            return TableReader(file, table, _name_cells(table, target, columns))
+            return TableReader(file, table, _name_cells(table, target, columns), options)
     elif file.format == "JSON lines":
         table = JsonTable(file, warns=columns is None)
     else:
@@ -110,8 +116,8 @@ def _table_reader(file: Any, target: Target, columns: Columns | None) -> TableRe
             raise ValueError(
                 f"target must name the column of labels, as {file.name} has no column 'label': it has {listed(names)}."
             )
-        return TableReader(file, table, wanted if isinstance(wanted, str) and wanted in names else None)
-    return TableReader(file, table, None if target is None else resolve(target, names, "target", file.name))
+        return TableReader(file, table, wanted if isinstance(wanted, str) and wanted in names else None, options)
+    return TableReader(file, table, None if target is None else resolve(target, names, "target", file.name), options)
 
 
 def _name_cells(table: CsvTable, target: Target, columns: Columns | None) -> str | None:
@@ -141,17 +147,14 @@ def _name_cells(table: CsvTable, target: Target, columns: Columns | None) -> str
     return None if target is None or place is None else "target"
 
 
-def _look_at_tables(readers: list[TableReader], target: Target, named: Named, max_rows: int | None) -> Columns:
+def _look_at_tables(
+    readers: list[TableReader], target: Target, options: ColumnOptions, max_rows: int | None
+) -> Columns:
     """Fix the rule for tables."""
     first = readers[0]
     names = first.table.schema.names
-    named = {
-        argument: [resolve(name, names, argument, first.name) for name in some] for argument, some in named.items()
-    }
-    for argument, some in named.items():
-        if first.target in some:
-            raise ValueError(f"{argument} must not name the target, got {first.target!r}.")
-    look = TableLook(_typed_schema(readers), first.target, first.name, first.table.is_typed, **named)
+    options = options.resolved(names, first.name, first.target)
+    look = TableLook(_typed_schema(readers), first.target, first.name, first.table.is_typed, options)
     kinds = look.kinds
 
     def pieces() -> Iterator[Piece]:
