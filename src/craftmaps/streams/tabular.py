@@ -1,6 +1,5 @@
 """Tables: files of named columns as pieces of rows, and the rule by which these become a matrix."""
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -15,13 +14,12 @@ from craftmaps.streams.cutting import Piece, cut
 from craftmaps.streams.first_look import LOOK_BATCH, TableLook, look_rows
 from craftmaps.streams.names import resolve
 from craftmaps.streams.text_files import CsvTable, JsonTable
-from craftmaps.tables.columns import Columns, listed
+from craftmaps.tables.columns import Columns, check_different, listed
 from craftmaps.tables.encoding import (
     bind,
     check_kinds,
     check_label_kind,
-    encode_table,
-    fill_missing,
+    encode_rows,
     is_null,
     kind_of,
     labels_of,
@@ -68,10 +66,7 @@ class TableReader:
 
     def encode(self, piece: Piece, out: NDArray[np.floating]) -> None:
         """Write the features of rows to a matrix."""
-        # What is too large for the type is refused below, by its place.
-        with np.errstate(over="ignore", invalid="ignore"):
-            encode_table(piece.rows, self._bound, out, self.name, piece.first_row)
-        fill_missing(out, self._fill, self._columns, self.name, piece.first_row)
+        encode_rows(piece.rows, self._bound, self._columns, self._fill, out, self.name, piece.first_row)
 
     def labels(self, piece: Piece) -> NDArray:
         """Return the labels of rows."""
@@ -103,13 +98,13 @@ def _table_reader(file: Any, target: Target, columns: Columns | None, options: C
             return TableReader(file, table, _name_cells(table, target, columns), options)
     elif file.format == "JSON lines":
         table = JsonTable(file, warns=columns is None)
+    elif file.format == "data frame":
+        table = file.table
     else:
         table = (ParquetTable if file.format == "Parquet" else ArrowTable)(file)
     with said_of(file.name):
         names = table.schema.names
-    twice = [name for name, n in Counter(names).items() if n > 1]
-    if twice:
-        raise ValueError(f"The columns of {file.name} must have different names, got {listed(twice)} more than once.")
+    check_different(names, file.name)
     if target == "auto":
         wanted = "label" if columns is None else columns.target
         if columns is None and wanted not in names:

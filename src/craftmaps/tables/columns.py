@@ -1,5 +1,6 @@
 """How a table becomes a matrix: a rule that is fixed once, stored with a model, and applied again."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
@@ -186,6 +187,13 @@ def listed(names: Sequence[str], most: int = 5) -> str:
 def shortened(name: str) -> str:
     """Quote a name, which may be anything that stands in a file, for an error message."""
     return repr(name if len(name) <= 40 else f"{name[:37]}...")
+
+
+def check_different(names: Sequence[str], file: str) -> None:
+    """Refuse a table in which a name comes twice."""
+    twice = [name for name, n in Counter(names).items() if n > 1]
+    if twice:
+        raise ValueError(f"The columns of {file} must have different names, got {listed(twice)} more than once.")
 
 
 def check_width(width: int, columns: Columns, name: str) -> None:

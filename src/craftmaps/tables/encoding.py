@@ -79,6 +79,22 @@ def check_label_kind(found: str, columns: Columns, place: str) -> None:
         raise ValueError(f"The target {place} must be of kind {columns.target_kind}, got {described(found)}.")
 
 
+def encode_rows(
+    batch: Any,
+    bound: list[Column],
+    columns: Columns,
+    fill: NDArray[np.float64],
+    out: NDArray[np.floating],
+    file: str,
+    first_row: int,
+) -> None:
+    """Write the features of a batch of rows to a matrix; nothing in it is missing or infinite."""
+    # What is too large for the type is refused below, by its place.
+    with np.errstate(over="ignore", invalid="ignore"):
+        encode_table(batch, bound, out, file, first_row)
+    fill_missing(out, fill, columns, file, first_row)
+
+
 def encode_table(batch: Any, bound: list[Column], out: NDArray[np.floating], file: str, first_row: int) -> None:
     """Write the features of a batch of rows to a matrix; a missing number becomes NaN."""
     start = 0
