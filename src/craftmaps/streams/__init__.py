@@ -4,8 +4,8 @@
 rule by which a table became a matrix, is stored with the model and applied again to the rows to predict.
 """
 
-from craftmaps.streams.opening import open
+from craftmaps.streams.opening import of, open
 from craftmaps.streams.stream import Block, Stream
 from craftmaps.tables import Column, Columns
 
-__all__ = ["Block", "Column", "Columns", "Stream", "open"]
+__all__ = ["Block", "Column", "Columns", "Stream", "of", "open"]

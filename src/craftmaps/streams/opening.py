@@ -9,6 +9,7 @@ from sklearn.utils import check_scalar
 
 from craftmaps.streams.column_options import ColumnOptions
 from craftmaps.streams.files import PathLike, StandardInput, find_files, standard_input
+from craftmaps.streams.frame_source import FrameSource
 from craftmaps.streams.matrices import open_matrices
 from craftmaps.streams.stream import Stream
 from craftmaps.streams.svmlight import needs_scan, open_svmlight
@@ -115,6 +116,66 @@ def open(
         if isinstance(file, StandardInput):
             file.is_looking = False
     return Stream(readers, rule, int(batch_rows), max_rows, np.dtype(dtype), can_repeat=path != "-")
+
+
+def of(
+    frame: Any,
+    target: str | int | None = None,
+    batch_rows: int = 8192,
+    columns: Columns | None = None,
+    dtype: Any = "float32",
+    *,
+    y: Any = None,
+    drop: Sequence[str] = (),
+    categories: Sequence[str] = (),
+    weight: str | None = None,
+    ids: str | None = None,
+    dates: str | None = None,
+) -> "Stream":
+    r"""Take a data frame as a stream of blocks (X, y), by the column rule that files get.
+
+    Needs pyarrow. The index of a pandas frame is not read.
+
+    Parameters
+    ----------
+    frame : data frame
+        A DataFrame of pandas or Polars, a table or record batch of Arrow, a LazyFrame of Polars, which is collected
+        batch by batch in every pass, or another frame that narwhals knows, which is collected once.
+    target : str, int or None, default=None
+        The column of the labels, by name or by position. None: labels are those of `y`, if it is given.
+    batch_rows : int, default=8192
+        Rows of a block; the last block has what is left.
+    columns : Columns, optional
+        The rule of an earlier stream, to be applied again. By default it is fixed from a first look at the data.
+    dtype : "float32" or "float64", default="float32"
+        The type of X.
+    y : array-like of shape (n_rows,), optional
+        Labels that are not in the frame.
+    drop, categories, weight, ids, dates
+        As for `open`.
+
+    Returns
+    -------
+    Stream
+
+    Examples
+    --------
+    >>> import pandas
+    >>> from craftmaps import streams
+    >>> people = pandas.DataFrame({"age": [30, None, 50], "eyes": ["blue", "brown", "brown"]})
+    >>> stream = streams.of(people, y=["yes", "no", "no"])
+    >>> [(X.tolist(), y.tolist()) for X, y in stream]
+    [([[30.0, 1.0, 0.0], [40.0, 0.0, 1.0], [50.0, 0.0, 1.0]], ['yes', 'no', 'no'])]
+    >>> stream.columns.feature_names
+    ['age', 'eyes=blue', 'eyes=brown']
+    """
+    target = _checked(target, batch_rows, columns, dtype)
+    options = ColumnOptions(drop, categories, weight, ids, None, dates)
+    if target is not None and y is not None:
+        raise ValueError(f"target must be None if y is given, got {target!r}.")
+    source = FrameSource(frame, y, options.drop)
+    readers, rule = open_tables([source], target if y is None else source.label, columns, options, None)
+    return Stream(readers, rule, int(batch_rows), None, np.dtype(dtype), can_repeat=True)
 
 
 def _checked(target: Any, batch_rows: Any, columns: Any, dtype: Any) -> str | int | None:
