@@ -4,48 +4,19 @@ import re
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from craftmaps.streams.columns import Column
-from craftmaps.streams.content import import_arrow
+from craftmaps.streams.column_options import ColumnOptions
 from craftmaps.streams.cutting import Piece
-from craftmaps.streams.encoding import as_text, decoded, elements, kind_of, numbers, trimmed
-from craftmaps.streams.hashing import N_HASHED
+from craftmaps.streams.date_looks import DatedCells
+from craftmaps.streams.means import Means
 from craftmaps.streams.stray_cells import StrayCells
+from craftmaps.tables.arrow import import_arrow
+from craftmaps.tables.column import Column
+from craftmaps.tables.encoding import as_text, decoded, elements, kind_of, numbers, trimmed
+from craftmaps.tables.hashing import N_HASHED
 
 MOST_VALUES = 64
 _FRACTION = re.compile(r"\s*[-+]?\d*\.\d+\s*")
-
-
-class Means:
-    """Means of the columns of a matrix that comes in batches, without what is missing or infinite."""
-
-    def __init__(self, width: int):
-        self._sums = np.zeros(width)
-        self._counts = np.zeros(width, np.int64)
-        self.n_missing = 0
-
-    def add(self, rows: NDArray) -> None:
-        """Count rows."""
-        # One column after the other, so that a sum has the same bits whether its column came alone or in a matrix.
-        values = np.array(rows.T, dtype=np.float64, order="C")
-        if not np.isfinite(values).all():
-            self.n_missing += int(np.isnan(values).sum())
-            self._counts -= (~np.isfinite(values)).sum(axis=1)
-            values[~np.isfinite(values)] = 0
-        self._counts += values.shape[1]
-        with np.errstate(over="ignore"):
-            self._sums += values.sum(axis=1)
-
-    @property
-    def n_seen(self) -> int:
-        """The number of values that are in the means."""
-        return int(self._counts.sum())
-
-    @property
-    def fill(self) -> tuple[float, ...]:
-        """The means; 0 where nothing was seen."""
-        return tuple(np.nan_to_num(self._sums / np.maximum(self._counts, 1)).tolist())
 
 
 class _NumberLook:
@@ -151,9 +122,10 @@ class CellLook:
     cell_kind = "text"
     width = 1
 
-    def __init__(self, field: Any, file: str, is_target: bool):
+    def __init__(self, field: Any, file: str, options: ColumnOptions, is_target: bool):
         arrow = import_arrow()
-        self._name, self._file = field.name, file
+        self._name, self._file, self._decimal = field.name, file, options.decimal
+        self._dates = DatedCells(field, file) if options.dates and not is_target else None
         self._text, self._stray = _TextLook(field, file), StrayCells(field.name)
         self._means = Means(1)
         # From the narrowest on; that numbers are whole matters in labels alone.
@@ -164,7 +136,9 @@ class CellLook:
     def add(self, pieces: list[Piece]) -> None:
         """Look at a batch of rows."""
         self._text.add(pieces)
-        cells = trimmed(import_arrow().concat_arrays([piece.rows.column(self._name) for piece in pieces]))
+        if self._dates is not None:
+            self._dates.add(pieces)
+        cells = self._with_points(import_arrow().concat_arrays([piece.rows.column(self._name) for piece in pieces]))
         while self._readings:
             try:
                 self._means.add(numbers(cells.cast(self._readings[0][1]))[:, None])
@@ -177,6 +151,11 @@ class CellLook:
             self._stray.add_numbers(len(cells) - cells.null_count)
         else:
             self._stray.add(cells, pieces)
+
+    def _with_points(self, cells: Any) -> Any:
+        """Return cells without the blanks around them, and with the decimal mark that casts of Arrow take."""
+        cells = trimmed(cells)
+        return swapped_marks(cells) if self._decimal == "," else cells
 
     @property
     def _kind(self) -> str:
@@ -194,8 +173,11 @@ class CellLook:
         """Return the rule for the column."""
         if self._readings:
             return Column(self._name, self._kind, self._means.fill[0], self._means.n_missing)
+        dated = None if self._dates is None else self._dates.column()
+        if dated is not None:
+            return dated
         if self._text.holds_dates():
-            raise ValueError(refusal(self._name, self._file, "date or time"))
+            raise ValueError(refusal(self._name, self._file, "date or time", is_date=True))
         self._stray.refuse(
             "Column",
             "correct it, leave it empty if the value is missing, take all of them for names with "
@@ -207,15 +189,15 @@ class CellLook:
 class NamelessLook(CellLook):
     """A first look at a first column without a name, in which pandas and R write the numbers of rows."""
 
-    def __init__(self, field: Any, file: str):
-        super().__init__(field, file, is_target=False)
+    def __init__(self, field: Any, file: str, options: ColumnOptions):
+        super().__init__(field, file, options, is_target=False)
         self._cells: dict[str, list[Any]] = {}
 
     def add(self, pieces: list[Piece]) -> None:
         """Look at a batch of rows."""
         super().add(pieces)
         for piece in pieces:
-            self._cells.setdefault(piece.reader.name, []).append(trimmed(piece.rows.column(self._name)))
+            self._cells.setdefault(piece.reader.name, []).append(self._with_points(piece.rows.column(self._name)))
 
     def numbers_rows(self) -> bool:
         """Tell whether the cells of each file are whole numbers, none of them twice; rows may have been shuffled."""
@@ -232,9 +214,18 @@ class NamelessLook(CellLook):
 LOOKS = {"number": _NumberLook, "boolean": _NumberLook, "list": _ListLook, "text": _TextLook}
 
 
-def refusal(name: str, file: str, kind: str) -> str:
+def refusal(name: str, file: str, kind: str, is_date: bool) -> str:
     """Say why a column cannot be used, and what to do."""
+    parts = "take its year, month, day and so on with dates='parts', " if is_date else ""
     return (
         f"Column {name!r} of {file} is of type {kind}, not of numbers, strings or lists of numbers: "
-        f"cast it, or leave it out with drop=[{name!r}]."
+        f"{parts}cast it, or leave it out with drop=[{name!r}]."
     )
+
+
+def swapped_marks(cells: Any) -> Any:
+    """Return cells with a point for each comma and the reverse, as a number with a point is none where commas are."""
+    compute = import_arrow("pyarrow.compute")
+    for old, new in ((",", "\0"), (".", ","), ("\0", ".")):
+        cells = compute.replace_substring(cells, old, new)
+    return cells
