@@ -260,11 +260,28 @@ PLAIN = Columns.from_plain(
             {"name": "a", "kind": "number", "fill": 0.5},
             {"name": "b", "kind": "one-hot", "values": ["x", None]},
             {"name": "c", "kind": "list", "width": 2, "fill": [0, 1]},
+            {"name": "d", "kind": "date", "values": ["year", "hour"], "fill": [2020, 1]},
         ],
+        "weight": "w",
+        "ids": "i",
+        "decimal": ",",
         "target": "label",
         "target_kind": "text",
     }
 ).to_plain()
+
+
+def test_descriptions_of_earlier_versions_are_read():
+    plain = {
+        "features": [{"name": "a", "kind": "number", "fill": 0.5, "missing": 1}],
+        "target": "label",
+        "target_kind": "text",
+        "n_cells": None,
+        "first_index": None,
+    }
+    columns = Columns.from_plain(plain)
+    assert (columns.weight, columns.ids, columns.decimal) == (None, None, ".")
+    assert columns.to_plain() == plain  # a resumed run compares it with its checkpoint
 
 
 def changed(*path_and_value):
@@ -307,6 +324,18 @@ HOSTILE = {
     "kind of target of a list": changed("target_kind", []),
     "first index": changed("first_index", 2),
     "cells": changed("n_cells", -1),
+    "an unknown part of dates": changed("features", 3, "values", ["year", "__class__"]),
+    "a missing part of dates": changed("features", 3, "values", ["year", None]),
+    "parts of dates twice": changed("features", 3, "values", ["year", "year"]),
+    "no parts of dates": changed("features", 3, "values", []),
+    "too many fills of dates": changed("features", 3, "fill", [1, 2, 3]),
+    "no fills of dates": changed("features", 3, "fill", None),
+    "weight of a list": changed("weight", ["w"]),
+    "weight of a number": changed("weight", 0),
+    "ids of a dict": changed("ids", {}),
+    "unknown decimal mark": changed("decimal", ";"),
+    "decimal mark of a list": changed("decimal", []),
+    "no decimal mark": changed("decimal", None),
 }
 
 
