@@ -22,7 +22,7 @@ def mixed():
     frame = pd.DataFrame(
         {
             "real": rng.normal(size=N),
-            "single": rng.normal(size=N).astype(np.float32),
+            "single": rng.random(N).astype(np.float32),
             "whole": rng.integers(-(2**60), 2**60, N),
             "few": [None if i % 7 == 0 else f"v{i % 3}" for i in range(N)],
             "many": [f"w{i % 80}" for i in range(N)],

@@ -10,6 +10,7 @@ from craftmaps.streams.cutting import Piece
 from craftmaps.streams.date_looks import DatedCells
 from craftmaps.streams.means import Means
 from craftmaps.streams.stray_cells import StrayCells
+from craftmaps.streams.text_findings import TextFindings
 from craftmaps.tables.arrow import import_arrow
 from craftmaps.tables.column import Column
 from craftmaps.tables.encoding import as_text, decoded, elements, kind_of, numbers, trimmed
@@ -78,33 +79,47 @@ class _ListLook:
         return Column(self._name, "list", self._means.fill, missing, width=self.width)
 
 
-class _TextLook:
-    """A first look at a column of strings."""
+class TextLook:
+    """A first look at a column of strings; with `warns` it is told if they should perhaps be something else."""
 
     label_kind = cell_kind = "text"
     width = 1
 
-    def __init__(self, field: Any, file: str):
+    def __init__(self, field: Any, file: str, warns: bool = False):
         self._name = field.name
         self._values: set[str] = set()
+        self._findings = TextFindings(field.name, file, is_typed=True) if warns else None
         self.n_missing = 0
 
     def add(self, pieces: list[Piece]) -> None:
+        """Look at a batch of rows."""
         for piece in pieces:
             array = as_text(piece.rows.column(self._name))
             self.n_missing += array.null_count
             if len(self._values) <= MOST_VALUES:
                 self._values.update(array.unique().drop_null()[: 2 * MOST_VALUES].to_pylist())
+            if self._findings is not None:
+                self._findings.add(array)
+
+    @property
+    def is_hashed(self) -> bool:
+        """Whether there are too many values for a feature each."""
+        return len(self._values) > MOST_VALUES
+
+    def warning(self, is_target: bool) -> str | None:
+        """Return a sentence if the column should perhaps be read otherwise."""
+        return None if self._findings is None else self._findings.warning(self.is_hashed, is_target)
 
     def column(self) -> Column:
-        if len(self._values) > MOST_VALUES:
+        """Return the rule for the column."""
+        if self.is_hashed:
             return Column(self._name, "hashed", missing=self.n_missing, width=N_HASHED)
         values = (*sorted(self._values), *((None,) if self.n_missing else ()))
         return Column(self._name, "one-hot", missing=self.n_missing, values=values, width=len(values))
 
     def holds_classes(self) -> bool:
         """Tell whether strings are few and the numbers among them whole, as names of classes are."""
-        return len(self._values) <= MOST_VALUES and not any(map(_FRACTION.fullmatch, self._values))
+        return not self.is_hashed and not any(map(_FRACTION.fullmatch, self._values))
 
     def holds_dates(self) -> bool:
         """Tell whether all strings are dates or times."""
@@ -126,8 +141,9 @@ class CellLook:
         arrow = import_arrow()
         self._name, self._file, self._decimal = field.name, file, options.decimal
         self._dates = DatedCells(field, file) if options.dates and not is_target else None
-        self._text, self._stray = _TextLook(field, file), StrayCells(field.name)
-        self._means = Means(1)
+        self._is_dated = False
+        self._text, self._stray = TextLook(field, file), StrayCells(field.name)
+        self._means, self._findings = Means(1), TextFindings(field.name, file, is_typed=False)
         # From the narrowest on; that numbers are whole matters in labels alone.
         self._readings = [("number", arrow.float64()), ("boolean", arrow.bool_())]
         if is_target:
@@ -151,6 +167,13 @@ class CellLook:
             self._stray.add_numbers(len(cells) - cells.null_count)
         else:
             self._stray.add(cells, pieces)
+            for piece in pieces:
+                self._findings.add(piece.rows.column(self._name))
+
+    def warning(self, is_target: bool) -> str | None:
+        """Return a sentence if the column is text, but should perhaps be read otherwise."""
+        is_text = not self._readings and (is_target or not self._is_dated)
+        return self._findings.warning(self._text.is_hashed, is_target) if is_text else None
 
     def _with_points(self, cells: Any) -> Any:
         """Return cells without the blanks around them, and with the decimal mark that casts of Arrow take."""
@@ -166,7 +189,8 @@ class CellLook:
     def label_kind(self) -> str:
         """What all cells can be read as, if it is no error that they cannot be read as numbers."""
         if not (self._readings or self._text.holds_classes()):
-            self._stray.refuse("The target", "correct it, or leave its row out")
+            comma = "read it with decimal=',', " if self._stray.has_comma else ""
+            self._stray.refuse("The target", f"{comma}correct it, or leave its row out")
         return self._kind
 
     def column(self) -> Column:
@@ -175,12 +199,14 @@ class CellLook:
             return Column(self._name, self._kind, self._means.fill[0], self._means.n_missing)
         dated = None if self._dates is None else self._dates.column()
         if dated is not None:
+            self._is_dated = True
             return dated
         if self._text.holds_dates():
             raise ValueError(refusal(self._name, self._file, "date or time", is_date=True))
+        comma = "read it with decimal=',', " if self._stray.has_comma else ""
         self._stray.refuse(
             "Column",
-            "correct it, leave it empty if the value is missing, take all of them for names with "
+            f"{comma}correct it, leave it empty if the value is missing, take all of them for names with "
             f"categories=[{self._name!r}], or leave the column out with drop=[{self._name!r}]",
         )
         return self._text.column()
@@ -211,7 +237,7 @@ class NamelessLook(CellLook):
         return True
 
 
-LOOKS = {"number": _NumberLook, "boolean": _NumberLook, "list": _ListLook, "text": _TextLook}
+LOOKS = {"number": _NumberLook, "boolean": _NumberLook, "list": _ListLook, "text": TextLook}
 
 
 def refusal(name: str, file: str, kind: str, is_date: bool) -> str:

@@ -88,7 +88,7 @@ class DatedText:
     width = 1
 
     def __init__(self, text: Any, field: Any, file: str):
-        self._text, self._dates = text, DatedCells(field, file)
+        self._text, self._dates, self._is_dated = text, DatedCells(field, file), False
 
     def add(self, pieces: list[Piece]) -> None:
         """Look at a batch of rows."""
@@ -97,4 +97,10 @@ class DatedText:
 
     def column(self) -> Column:
         """Return the rule for dates, or else for strings."""
-        return self._dates.column() or self._text.column()
+        dated = self._dates.column()
+        self._is_dated = dated is not None
+        return dated or self._text.column()
+
+    def warning(self, is_target: bool) -> str | None:
+        """Return a sentence if the column is text, but should perhaps be read otherwise."""
+        return None if self._is_dated else self._text.warning(is_target)

@@ -4,11 +4,11 @@ import re
 from collections.abc import Collection
 from typing import Any
 
-from craftmaps.streams.column_looks import LOOKS, CellLook, NamelessLook, refusal
+from craftmaps.streams.column_looks import LOOKS, CellLook, NamelessLook, TextLook, refusal
 from craftmaps.streams.column_options import ColumnOptions
 from craftmaps.streams.cutting import Piece
 from craftmaps.streams.date_looks import DatedText, DateLook
-from craftmaps.tables.columns import Columns, shortened
+from craftmaps.tables.columns import Columns, listed, shortened
 from craftmaps.tables.encoding import described, kind_of
 
 # Sums are made over batches of this many rows, whatever the file, so that means do not depend on it.
@@ -19,6 +19,7 @@ LOOK_CELLS = 2**22
 # has no name, or this one if the file was read and written again.
 _PANDAS_INDEX = re.compile(r"__index_level_\d+__")
 _NAMELESS = ("", "Unnamed: 0")
+_MOST_WARNINGS = 5
 
 
 def look_rows(width: int) -> int:
@@ -55,18 +56,18 @@ class TableLook:
                     f"categories must be columns of text, got {field.name!r} of {self._file}, which holds "
                     f"{described(kind)}: cast it to strings."
                 )
-            return LOOKS["text"](field, self._file)
+            return TextLook(field, self._file)
         if not self._is_typed:
             if is_first and field.name in _NAMELESS and not is_target:
                 return NamelessLook(field, self._file, options)
             return CellLook(field, self._file, options, is_target)
         if kind == "text" and options.dates and not is_target:
-            return DatedText(LOOKS["text"](field, self._file), field, self._file)
+            return DatedText(TextLook(field, self._file, warns=True), field, self._file)
         if kind == "date" and options.dates:
             return DateLook(field, self._file)
         if kind not in LOOKS:
             raise ValueError(refusal(field.name, self._file, str(field.type), is_date=kind == "date"))
-        return LOOKS[kind](field, self._file)
+        return TextLook(field, self._file, warns=True) if kind == "text" else LOOKS[kind](field, self._file)
 
     @property
     def kinds(self) -> dict[str, str]:
@@ -93,6 +94,17 @@ class TableLook:
         kind = None if self._target is None else self._looks[self._target].label_kind
         options = self._options
         return Columns(features, target, kind, n_cells, None, options.weight, options.ids, options.decimal or ".")
+
+    def warnings(self) -> list[str]:
+        """Return a sentence for each of the first columns of text that should perhaps be read otherwise."""
+        looks = ((name, look) for name, look in self._looks.items() if hasattr(look, "warning"))
+        found = ((name, look.warning(name == self._target)) for name, look in looks)
+        told = [(name, sentence) for name, sentence in found if sentence is not None]
+        sentences = [sentence for _, sentence in told[:_MOST_WARNINGS]]
+        if len(told) > _MOST_WARNINGS:
+            others = listed([name for name, _ in told[_MOST_WARNINGS:]])
+            sentences.append(f"The columns {others} of {self._file} are text that should perhaps be something else.")
+        return sentences
 
     def _check_features(self, features: Collection[Any]) -> None:
         """Refuse a table of labels alone."""

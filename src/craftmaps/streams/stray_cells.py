@@ -1,5 +1,6 @@
 """Words among the numbers of a text file: a few are taken for errors, and not for a column of text."""
 
+import re
 from typing import Any
 
 from craftmaps.streams.cutting import Piece
@@ -63,6 +64,11 @@ class StrayCells:
         self.n_others += 1
         if self.n_others == 1:
             self._find(i, pieces)
+
+    @property
+    def has_comma(self) -> bool:
+        """Whether the first cell that is no number is one with a decimal comma."""
+        return re.match(r"'\s*[-+]?\d*,\d+\s*' in row", self._first) is not None
 
     def _find(self, i: int, pieces: list[Piece]) -> None:
         """Keep in words where a cell is and what it holds."""

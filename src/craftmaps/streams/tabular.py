@@ -1,5 +1,6 @@
 """Tables: files of named columns as pieces of rows, and the rule by which these become a matrix."""
 
+import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -171,7 +172,10 @@ def _look_at_tables(
         raise ValueError(f"{first.name} has no rows.")
     has_names = first.table.has_names
     n_cells = None if has_names else len(names) - (first.target is not None)
-    return look.columns(first.target if has_names else target, n_cells)
+    columns = look.columns(first.target if has_names else target, n_cells)
+    for sentence in look.warnings():
+        warnings.warn(sentence, stacklevel=4)  # where the stream is opened
+    return columns
 
 
 def _typed_schema(readers: list[TableReader]) -> Any:
