@@ -17,6 +17,7 @@ from craftmaps.cli.data import data
 from craftmaps.cli.demo import demo
 from craftmaps.cli.evaluate import evaluate
 from craftmaps.cli.inspect import inspect
+from craftmaps.cli.options import with_options
 from craftmaps.cli.plan import plan
 from craftmaps.cli.predict import predict
 from craftmaps.cli.train import train
@@ -143,9 +144,14 @@ for command in (train, predict, evaluate, inspect, plan, data, demo):
     app.command(cls=Command)(command)
 
 
+def _warning(message: Any, *_: Any, **__: Any) -> str:
+    """Return a warning on one line, with options in place of arguments."""
+    return f"craftmaps: {' '.join(with_options(str(message)).split())}\n"
+
+
 def run(arguments: list[str]) -> None:
     """Run the program with its arguments."""
-    warnings.formatwarning = lambda message, *_, **__: f"craftmaps: {message}\n"
+    warnings.formatwarning = _warning
     try:
         app(arguments)
     finally:
