@@ -51,8 +51,9 @@ class ClassScores:
         bins = np.minimum((confidence * _BINS).astype(int), _BINS - 1)
         for line, weights in zip(self._bins, (None, mass, mass * (true == predicted), mass * confidence), strict=True):
             line += np.bincount(bins, weights, _BINS)
-        column = np.searchsorted(classes, y)
-        known = np.where(classes[np.minimum(column, classes.size - 1)] == y, column, -1)
+        columns = np.full(labels.size, -1)
+        columns[np.searchsorted(labels, classes)] = np.arange(classes.size)
+        known = columns[true]
         given = np.where(known < 0, 0.0, probabilities[rows, known])
         self._loss -= float(mass @ np.log(np.clip(given, np.finfo(probabilities.dtype).eps, 1.0)))
         self._ranked.add(probabilities, known, mass)
