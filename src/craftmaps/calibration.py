@@ -71,7 +71,15 @@ class Calibration(NamedTuple):
         return cls(factor, np.asarray(matrix, dtype=np.float64), np.asarray(offset, dtype=np.float64))
 
 
-def calibrate(scores: NDArray, labels: NDArray[np.int64], weight: NDArray[np.float64], calibration: str) -> Calibration:
+def calibrate(
+    scores: NDArray,
+    labels: NDArray[np.int64],
+    weight: NDArray[np.float64],
+    calibration: str,
+    *,
+    n_rows: int | None = None,
+    aside: NDArray[np.bool_] | None = None,
+) -> Calibration:
     """Fit a calibration to the scores of rows that were left out.
 
     Parameters
@@ -81,23 +89,29 @@ def calibrate(scores: NDArray, labels: NDArray[np.int64], weight: NDArray[np.flo
         The classes by their numbers.
     weight : ndarray of shape (n_rows,)
     calibration : {"auto", "temperature", "matrix"}
-        "auto" takes a matrix where one learned on three quarters of the rows makes the fourth more likely.
+        "auto" takes a matrix where one learned on some of the rows makes the others more likely.
+    n_rows : int, optional
+        How many rows there are if copies are counted; a row that stands for several has their weight.
+    aside : ndarray of shape (n_rows,), dtype bool, optional
+        The others; by default every fourth row.
     """
-    scores, weight = scores.astype(np.float64), weight / weight.mean()
+    n_rows = scores.shape[0] if n_rows is None else n_rows
+    scores, weight = scores.astype(np.float64), weight * (n_rows / weight.sum())
+    aside = np.arange(scores.shape[0]) % 4 == 0 if aside is None else aside
+    can_tell = n_rows >= _FEWEST_ROWS and scores.shape[1] <= _MOST_CLASSES
     with serial_blas:  # the same on any number of threads
         factor = _temperature(scores, labels, weight)
-        if calibration == "auto" and not _is_better(scores, labels, weight):
+        if calibration == "auto" and not (can_tell and _is_better(scores, labels, weight, aside)):
             calibration = "temperature"
         if calibration == "temperature":
             return Calibration(factor)
         return _matrix_scaling(scores, labels, weight, factor)
 
 
-def _is_better(scores: NDArray[np.float64], labels: NDArray[np.int64], weight: NDArray[np.float64]) -> bool:
+def _is_better(
+    scores: NDArray[np.float64], labels: NDArray[np.int64], weight: NDArray[np.float64], aside: NDArray[np.bool_]
+) -> bool:
     """Tell whether rows that were set aside are more likely by a matrix than by a factor."""
-    if scores.shape[0] < _FEWEST_ROWS or scores.shape[1] > _MOST_CLASSES:
-        return False
-    aside = np.arange(scores.shape[0]) % 4 == 0
     rest = (scores[~aside], labels[~aside], weight[~aside])
     factor = _temperature(*rest)
 

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_scalar
 from sklearn.utils.validation import validate_data
 
-from craftmaps.alpha import DEFAULT_ALPHAS, Fold
+from craftmaps.alpha import DEFAULT_ALPHAS
 from craftmaps.choices import is_auto
 from craftmaps.feature_map import check_choice
 from craftmaps.kernels import DotProductKernel, Rows
@@ -54,19 +54,16 @@ class CheckedLearner(BaseEstimator):
             self.__dict__ = before
             raise
 
-    def _given_folds(self, X: Any, y: NDArray, weight: NDArray | None) -> list[Fold] | None:
-        """Return the folds if `cv` gives them as splits of the rows of `fit`."""
+    def _given_splits(self, n_rows: int) -> list[NDArray[np.int64]] | None:
+        """Return the positions of the rows to test on if `cv` gives splits of the rows of `fit`."""
         if self.cv is None or isinstance(self.cv, Integral):
             return None
-        weight = np.ones(X.shape[0]) if weight is None else weight
         splits = list(self.cv)
         if not all(isinstance(split, tuple | list) and len(split) == 2 for split in splits):
             raise TypeError(f"cv must be an int, a list of (train, test) splits or None, got {self.cv!r}.")
-        folds = [drop_weightless(X[test], y[test], weight[test]) for _, test in splits]
-        folds = [(rows, labels, weights) for rows, labels, weights in folds if labels.shape[0]]
-        if not folds:
-            raise ValueError("cv must have at least one split with rows to test on, got none.")
-        return folds  # type: ignore[return-value]
+        if not splits:
+            raise ValueError("cv must have at least one split, got none.")
+        return [np.arange(n_rows)[test] for _, test in splits]
 
     def _check_parameters(self) -> None:
         """Refuse parameters that cannot work."""

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from craftmaps import model_file
-from craftmaps.holdout import Holdout, Sample
+from craftmaps.holdout import Holdout, RowCounts, Sample
 from craftmaps.model_file import ModelFileError
 from craftmaps.normal_equations import NormalEquations
 from craftmaps.parts import (
@@ -106,7 +106,8 @@ def _choices_to_plain(learner: Any) -> dict[str, Any]:
 def _holdout_to_plain(learner: Any) -> dict[str, Any]:
     """Describe the held-out sample."""
     holdout = learner._holdout
-    plain: dict[str, Any] = {"size": holdout.size, "seed": holdout.seed, "sample": None}
+    spent = {"hashes": holdout.spent.hashes.view(np.int64), "count": holdout.spent.count}
+    plain: dict[str, Any] = {"size": holdout.size, "seed": holdout.seed, "sample": None, "spent": spent}
     if holdout.sample is not None:
         plain["sample"] = holdout.sample._asdict() | {
             "hashes": holdout.sample.hashes.view(np.int64),
@@ -127,4 +128,5 @@ def _holdout_from_plain(plain: dict[str, Any], learner: Any) -> Holdout:
             sample["weight"],
             sample["count"],
         )
-    return Holdout(plain["size"], plain["seed"], sample)
+    spent = RowCounts(plain["spent"]["hashes"].view(np.uint64), plain["spent"]["count"])
+    return Holdout(plain["size"], plain["seed"], sample, spent)

@@ -257,12 +257,16 @@ class CraftClassifier(ClassifierMixin, OnePassLearner):
         self.coef_, self.intercept_ = words.T @ coef, words.T @ intercept
         self.calibration_ = Calibration()
         if self._alpha_choice is not None:
-            scores = self._decoded(self._alpha_choice.outputs)
-            labels = np.searchsorted(self.classes_, self._alpha_choice.labels)
+            choice = self._alpha_choice
+            scores, labels = self._decoded(choice.outputs), np.searchsorted(self.classes_, choice.labels)
+            # A fold has its share of the copies of every row, so labels are as frequent in it as in the others.
+            aside = choice.folds == 0 if choice.folds[-1] > 0 else None
             # What is explicit is obeyed to the letter: least squares then has the last word.
             is_open = is_auto(self.kernel) or is_auto(self.metric) or not is_auto(self.calibration)
             calibration = self.calibration if is_open else "temperature"
-            self.calibration_ = calibrate(scores, labels, self._alpha_choice.weights, calibration)
+            self.calibration_ = calibrate(
+                scores, labels, choice.weights, calibration, n_rows=choice.results["n_rows"], aside=aside
+            )
 
     def _solution_to_plain(self, dtype: Any) -> dict[str, Any]:
         code = self.code if isinstance(self.code, str) else np.asarray(self.code, dtype=np.float64).tolist()

@@ -40,9 +40,11 @@ class OnePassLearner(CountingLearner):
             with self._unharmed():
                 self._check_parameters()
                 X, y, weight = self._validated(X, y, sample_weight, reset=True)
-                folds = self._given_folds(X, y, weight)
+                splits = self._given_splits(X.shape[0])
+                kept = np.arange(X.shape[0]) if weight is None else np.flatnonzero(weight)
                 X, y, weight = drop_weightless(X, y, weight)
-                self._begin(X, y)
+                spent = self._begin(X, y)
+                folds = None if splits is None else self._given_folds(splits, kept, spent, (X, y, weight))
             try:
                 self._count_in_blocks(X, y, weight, progress)
             except BaseException:
@@ -50,12 +52,33 @@ class OnePassLearner(CountingLearner):
                 raise
             return self._finish(folds)
 
-    def _begin(self, X: Any, y: NDArray) -> None:
-        """Settle everything for these rows, but count none of them."""
+    def _begin(self, X: Any, y: NDArray) -> NDArray[np.int64]:
+        """Settle everything for these rows, but count none of them; return which were spent on that."""
         self._check_targets(y)
         self._start()
         self._learn_targets(y)
-        self._settle(X, y)
+        return self._settle(X, y)
+
+    @staticmethod
+    def _given_folds(splits: list[NDArray], kept: NDArray, spent: NDArray, rows: tuple) -> list[Fold]:
+        """Return the folds of given splits: their rows of some weight that the choices have not looked at.
+
+        `kept` says which rows of the splits these rows are, `spent` which of these rows were looked at.
+        """
+        X, y, weight = rows
+        position = np.full(max(kept.max(initial=0), *(split.max(initial=0) for split in splits)) + 1, -1)
+        position[kept] = np.arange(kept.size)
+        position[kept[spent]] = -1
+        tested = [position[split] for split in splits]
+        tested = [split[split >= 0] for split in tested]
+        weight = np.ones(X.shape[0]) if weight is None else weight
+        folds = [Fold(X[test], y[test], weight[test], np.ones(test.size, np.int64)) for test in tested if test.size]
+        if not folds:
+            raise ValueError(
+                "cv must have at least one split with rows to test on that the automatic choices have not looked at, "
+                "got none."
+            )
+        return folds
 
     def _partial_fit(self, X: Rows, y: Rows, sample_weight: Rows | None, labels: NDArray | None = None) -> Self:
         """Count rows, and make room for their labels and others; the solution follows when it is asked for."""
@@ -168,6 +191,7 @@ class OnePassLearner(CountingLearner):
                     self._settle_on_waiting()
             elif waits:
                 self._take_lift(other._lift)  # type: ignore[arg-type]
+                self._holdout = other._holdout.emptied()
             elif not other_waits:
                 total = self._statistic + self._aligned_statistic(other)
         if self._lift is not None:
@@ -272,20 +296,27 @@ class OnePassLearner(CountingLearner):
         if folds is None:
             if not isinstance(self.cv, Integral):
                 raise ValueError("cv must be an int to choose alpha again: splits are of the rows of `fit` alone.")
-            if len(self._holdout) < 2:
+            if self._holdout.n_rows < 2:
                 raise ValueError(
-                    f"At least 2 different rows are needed to choose alpha, got n_samples={len(self._holdout)}."
+                    f"At least 2 rows are needed to choose alpha, got n_samples={self._holdout.n_rows} that "
+                    "choices were not made by."
                 )
             folds = folds_of(self._holdout, int(self.cv))
-        return choose_alpha(
+            n_effective = self._holdout.n_effective(self.n_rows_seen_)
+        else:
+            weight = np.concatenate([fold.weight for fold in folds])
+            n_effective = float(weight.sum() ** 2 / (weight**2).sum())
+        choice = choose_alpha(
             self._statistic,
             folds,
             features=self._lift,  # type: ignore[arg-type]
             targets=self._targets,
-            error=self._comparable_errors(np.concatenate([y for _, y, _ in folds])),
+            error=self._comparable_errors(np.concatenate([fold.y for fold in folds])),
             alphas=alphas,
             fit_intercept=self.fit_intercept,
         )
+        choice.results["n_effective"] = n_effective
+        return choice
 
     def _outputs(self, X: Rows, dtype: Any = None) -> NDArray[np.floating]:
         """Return what is predicted for the targets of rows, in a precision or else in that of the rows."""
