@@ -47,8 +47,9 @@ class RowCounts(NamedTuple):
         place = np.minimum(np.searchsorted(self.hashes, hashes), self.hashes.size - 1)
         return np.where(self.hashes[place] == hashes, self.count[place], 0)
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, RowCounts) and all(map(np.array_equal, self, other))
+    def equals(self, other: "RowCounts") -> bool:
+        """Tell whether the same rows occur as often."""
+        return all(map(np.array_equal, self, other))
 
 
 NO_ROWS = RowCounts(np.empty(0, np.uint64), np.empty(0, np.int64))
@@ -116,6 +117,8 @@ class Holdout:
     def merged(self, other: "Holdout") -> "Holdout":
         """Return the sample of the rows of both."""
         self.refuse_difference(other)
+        if not self.spent.equals(other.spent):
+            raise ValueError("Samples can be merged if choices were made by the same rows, or by none.")
         parts = [part.sample for part in (self, other) if part.sample is not None]
         return Holdout(self.size, self.seed, self._joined(parts) if parts else None, self.spent)
 

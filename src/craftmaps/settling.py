@@ -114,11 +114,12 @@ class SettledLearner(CheckedLearner):
         return spent
 
     def _rows_to_spend(self, X: Any, target_bits: NDArray[np.uint64]) -> NDArray[np.int64]:
-        """Return the rows to choose by, in random order: two thirds, so that others are left to be held out.
+        """Return the rows to choose by, in random order: two thirds, so that others are left to be held out if any are.
 
         None if labels are not looked at, or if there are too few rows to choose by.
         """
-        size = min(_FIRST_ROWS, X.shape[0] - X.shape[0] // 3, X.shape[0] - 2)
+        n_left = 0 if self.cv is None else max(2, X.shape[0] // 3)
+        size = min(_FIRST_ROWS, X.shape[0] - n_left)
         fewest = 1 if self.metric == "gradient" else FEWEST_ROWS
         if not self._looks_at_labels or size < fewest:
             return np.empty(0, np.int64)
