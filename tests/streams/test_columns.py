@@ -80,7 +80,7 @@ def test_few_strings_are_one_hot(tmp_path, arrow_type):
 def test_64_values_are_one_hot_and_65_are_hashed(tmp_path):
     for n, kind, width in ((64, "one-hot", 64), (65, "hashed", 64), (5000, "hashed", 64)):
         path = parquet(tmp_path / f"{n}.parquet", {"a": [f"v{i}" for i in range(n)]}, np.zeros(n))
-        stream = streams.open(path)
+        stream = streams.open(path, categories=["a"])
         assert (stream.columns.features[0].kind, stream.columns.n_features) == (kind, width)
         X, _ = collect(stream)
         np.testing.assert_array_equal(np.abs(X).sum(axis=1), np.ones(n))
@@ -92,7 +92,7 @@ def test_64_values_are_one_hot_and_65_are_hashed(tmp_path):
 
 def test_missing_hashed_strings_are_a_value_of_their_own(tmp_path):
     values = [None, *(f"v{i}" for i in range(100)), None]
-    X, _ = collect(streams.open(parquet(tmp_path / "t.parquet", {"a": values}, np.zeros(102))))
+    X, _ = collect(streams.open(parquet(tmp_path / "t.parquet", {"a": values}, np.zeros(102)), categories=["a"]))
     np.testing.assert_array_equal(X[0], X[-1])
     assert np.abs(X[0]).sum() == 1
 
@@ -198,7 +198,7 @@ def mixed(n=N):
         "number": pa.array([None, *range(1, n)]),
         "flag": pa.array([i % 2 == 0 for i in range(n)]),
         "few": pa.array([f"v{i % 3}" for i in range(n)]),
-        "many": pa.array([f"w{i}" for i in range(n)]),
+        "many": pa.array([f"w{i % 80}" for i in range(n)]),
         "vector": pa.array([[i, -i] for i in range(n)], pa.list_(pa.float32(), 2)),
     }
 
@@ -260,11 +260,28 @@ PLAIN = Columns.from_plain(
             {"name": "a", "kind": "number", "fill": 0.5},
             {"name": "b", "kind": "one-hot", "values": ["x", None]},
             {"name": "c", "kind": "list", "width": 2, "fill": [0, 1]},
+            {"name": "d", "kind": "date", "values": ["year", "hour"], "fill": [2020, 1]},
         ],
+        "weight": "w",
+        "ids": "i",
+        "decimal": ",",
         "target": "label",
         "target_kind": "text",
     }
 ).to_plain()
+
+
+def test_descriptions_of_earlier_versions_are_read():
+    plain = {
+        "features": [{"name": "a", "kind": "number", "fill": 0.5, "missing": 1}],
+        "target": "label",
+        "target_kind": "text",
+        "n_cells": None,
+        "first_index": None,
+    }
+    columns = Columns.from_plain(plain)
+    assert (columns.weight, columns.ids, columns.decimal) == (None, None, ".")
+    assert columns.to_plain() == plain  # a resumed run compares it with its checkpoint
 
 
 def changed(*path_and_value):
@@ -307,6 +324,18 @@ HOSTILE = {
     "kind of target of a list": changed("target_kind", []),
     "first index": changed("first_index", 2),
     "cells": changed("n_cells", -1),
+    "an unknown part of dates": changed("features", 3, "values", ["year", "__class__"]),
+    "a missing part of dates": changed("features", 3, "values", ["year", None]),
+    "parts of dates twice": changed("features", 3, "values", ["year", "year"]),
+    "no parts of dates": changed("features", 3, "values", []),
+    "too many fills of dates": changed("features", 3, "fill", [1, 2, 3]),
+    "no fills of dates": changed("features", 3, "fill", None),
+    "weight of a list": changed("weight", ["w"]),
+    "weight of a number": changed("weight", 0),
+    "ids of a dict": changed("ids", {}),
+    "unknown decimal mark": changed("decimal", ";"),
+    "decimal mark of a list": changed("decimal", []),
+    "no decimal mark": changed("decimal", None),
 }
 
 

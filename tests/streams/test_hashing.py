@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from craftmaps.streams.hashing import fnv1a, signed_columns
+from craftmaps.tables.hashing import fnv1a, signed_columns
 
 # From the description of the hash by its authors.
 KNOWN = {b"": 0xCBF29CE484222325, b"a": 0xAF63DC4C8601EC8C, b"foobar": 0x85944171F73967E8}

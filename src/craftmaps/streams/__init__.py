@@ -1,10 +1,11 @@
 """Blocks (X, y) from files of any size: Parquet, Arrow, CSV, JSON lines, svmlight, NPY, NPZ, IDX and HDF5.
 
-`open` gives a `Stream`, which a learner takes block by block; its `Columns`, the rule by which a table became a
-matrix, is stored with the model and applied again to the rows to predict.
+`open` gives a `Stream`, which a learner takes block by block, and `of` makes one of a data frame; its `Columns`, the
+rule by which a table became a matrix, is stored with the model and applied again to the rows to predict.
 """
 
-from craftmaps.streams.columns import Column, Columns
-from craftmaps.streams.stream import Stream, open
+from craftmaps.streams.opening import of, open
+from craftmaps.streams.stream import Block, Stream
+from craftmaps.tables import Column, Columns
 
-__all__ = ["Column", "Columns", "Stream", "open"]
+__all__ = ["Block", "Column", "Columns", "Stream", "of", "open"]

@@ -4,48 +4,20 @@ import re
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from craftmaps.streams.columns import Column
-from craftmaps.streams.content import import_arrow
+from craftmaps.streams.column_options import ColumnOptions
 from craftmaps.streams.cutting import Piece
-from craftmaps.streams.encoding import as_text, decoded, elements, kind_of, numbers, trimmed
-from craftmaps.streams.hashing import N_HASHED
+from craftmaps.streams.date_looks import DatedCells
+from craftmaps.streams.means import Means
 from craftmaps.streams.stray_cells import StrayCells
+from craftmaps.streams.text_findings import TextFindings
+from craftmaps.tables.arrow import import_arrow
+from craftmaps.tables.column import Column
+from craftmaps.tables.encoding import as_text, decoded, elements, kind_of, numbers, trimmed
+from craftmaps.tables.hashing import N_HASHED
 
 MOST_VALUES = 64
 _FRACTION = re.compile(r"\s*[-+]?\d*\.\d+\s*")
-
-
-class Means:
-    """Means of the columns of a matrix that comes in batches, without what is missing or infinite."""
-
-    def __init__(self, width: int):
-        self._sums = np.zeros(width)
-        self._counts = np.zeros(width, np.int64)
-        self.n_missing = 0
-
-    def add(self, rows: NDArray) -> None:
-        """Count rows."""
-        # One column after the other, so that a sum has the same bits whether its column came alone or in a matrix.
-        values = np.array(rows.T, dtype=np.float64, order="C")
-        if not np.isfinite(values).all():
-            self.n_missing += int(np.isnan(values).sum())
-            self._counts -= (~np.isfinite(values)).sum(axis=1)
-            values[~np.isfinite(values)] = 0
-        self._counts += values.shape[1]
-        with np.errstate(over="ignore"):
-            self._sums += values.sum(axis=1)
-
-    @property
-    def n_seen(self) -> int:
-        """The number of values that are in the means."""
-        return int(self._counts.sum())
-
-    @property
-    def fill(self) -> tuple[float, ...]:
-        """The means; 0 where nothing was seen."""
-        return tuple(np.nan_to_num(self._sums / np.maximum(self._counts, 1)).tolist())
 
 
 class _NumberLook:
@@ -107,33 +79,47 @@ class _ListLook:
         return Column(self._name, "list", self._means.fill, missing, width=self.width)
 
 
-class _TextLook:
-    """A first look at a column of strings."""
+class TextLook:
+    """A first look at a column of strings; with `warns` it is told if they should perhaps be something else."""
 
     label_kind = cell_kind = "text"
     width = 1
 
-    def __init__(self, field: Any, file: str):
+    def __init__(self, field: Any, file: str, warns: bool = False):
         self._name = field.name
         self._values: set[str] = set()
+        self._findings = TextFindings(field.name, file, is_typed=True) if warns else None
         self.n_missing = 0
 
     def add(self, pieces: list[Piece]) -> None:
+        """Look at a batch of rows."""
         for piece in pieces:
             array = as_text(piece.rows.column(self._name))
             self.n_missing += array.null_count
             if len(self._values) <= MOST_VALUES:
                 self._values.update(array.unique().drop_null()[: 2 * MOST_VALUES].to_pylist())
+            if self._findings is not None:
+                self._findings.add(array)
+
+    @property
+    def is_hashed(self) -> bool:
+        """Whether there are too many values for a feature each."""
+        return len(self._values) > MOST_VALUES
+
+    def warning(self, is_target: bool) -> str | None:
+        """Return a sentence if the column should perhaps be read otherwise."""
+        return None if self._findings is None else self._findings.warning(self.is_hashed, is_target)
 
     def column(self) -> Column:
-        if len(self._values) > MOST_VALUES:
+        """Return the rule for the column."""
+        if self.is_hashed:
             return Column(self._name, "hashed", missing=self.n_missing, width=N_HASHED)
         values = (*sorted(self._values), *((None,) if self.n_missing else ()))
         return Column(self._name, "one-hot", missing=self.n_missing, values=values, width=len(values))
 
     def holds_classes(self) -> bool:
         """Tell whether strings are few and the numbers among them whole, as names of classes are."""
-        return len(self._values) <= MOST_VALUES and not any(map(_FRACTION.fullmatch, self._values))
+        return not self.is_hashed and not any(map(_FRACTION.fullmatch, self._values))
 
     def holds_dates(self) -> bool:
         """Tell whether all strings are dates or times."""
@@ -151,11 +137,13 @@ class CellLook:
     cell_kind = "text"
     width = 1
 
-    def __init__(self, field: Any, file: str, is_target: bool):
+    def __init__(self, field: Any, file: str, options: ColumnOptions, is_target: bool):
         arrow = import_arrow()
-        self._name, self._file = field.name, file
-        self._text, self._stray = _TextLook(field, file), StrayCells(field.name)
-        self._means = Means(1)
+        self._name, self._file, self._decimal = field.name, file, options.decimal
+        self._dates = DatedCells(field, file) if options.dates and not is_target else None
+        self._is_dated = False
+        self._text, self._stray = TextLook(field, file), StrayCells(field.name)
+        self._means, self._findings = Means(1), TextFindings(field.name, file, is_typed=False)
         # From the narrowest on; that numbers are whole matters in labels alone.
         self._readings = [("number", arrow.float64()), ("boolean", arrow.bool_())]
         if is_target:
@@ -164,7 +152,9 @@ class CellLook:
     def add(self, pieces: list[Piece]) -> None:
         """Look at a batch of rows."""
         self._text.add(pieces)
-        cells = trimmed(import_arrow().concat_arrays([piece.rows.column(self._name) for piece in pieces]))
+        if self._dates is not None:
+            self._dates.add(pieces)
+        cells = self._with_points(import_arrow().concat_arrays([piece.rows.column(self._name) for piece in pieces]))
         while self._readings:
             try:
                 self._means.add(numbers(cells.cast(self._readings[0][1]))[:, None])
@@ -177,6 +167,18 @@ class CellLook:
             self._stray.add_numbers(len(cells) - cells.null_count)
         else:
             self._stray.add(cells, pieces)
+            for piece in pieces:
+                self._findings.add(piece.rows.column(self._name))
+
+    def warning(self, is_target: bool) -> str | None:
+        """Return a sentence if the column is text, but should perhaps be read otherwise."""
+        is_text = not self._readings and (is_target or not self._is_dated)
+        return self._findings.warning(self._text.is_hashed, is_target) if is_text else None
+
+    def _with_points(self, cells: Any) -> Any:
+        """Return cells without the blanks around them, and with the decimal mark that casts of Arrow take."""
+        cells = trimmed(cells)
+        return swapped_marks(cells) if self._decimal == "," else cells
 
     @property
     def _kind(self) -> str:
@@ -187,18 +189,24 @@ class CellLook:
     def label_kind(self) -> str:
         """What all cells can be read as, if it is no error that they cannot be read as numbers."""
         if not (self._readings or self._text.holds_classes()):
-            self._stray.refuse("The target", "correct it, or leave its row out")
+            comma = "read it with decimal=',', " if self._stray.has_comma else ""
+            self._stray.refuse("The target", f"{comma}correct it, or leave its row out")
         return self._kind
 
     def column(self) -> Column:
         """Return the rule for the column."""
         if self._readings:
             return Column(self._name, self._kind, self._means.fill[0], self._means.n_missing)
+        dated = None if self._dates is None else self._dates.column()
+        if dated is not None:
+            self._is_dated = True
+            return dated
         if self._text.holds_dates():
-            raise ValueError(refusal(self._name, self._file, "date or time"))
+            raise ValueError(refusal(self._name, self._file, "date or time", is_date=True))
+        comma = "read it with decimal=',', " if self._stray.has_comma else ""
         self._stray.refuse(
             "Column",
-            "correct it, leave it empty if the value is missing, take all of them for names with "
+            f"{comma}correct it, leave it empty if the value is missing, take all of them for names with "
             f"categories=[{self._name!r}], or leave the column out with drop=[{self._name!r}]",
         )
         return self._text.column()
@@ -207,15 +215,15 @@ class CellLook:
 class NamelessLook(CellLook):
     """A first look at a first column without a name, in which pandas and R write the numbers of rows."""
 
-    def __init__(self, field: Any, file: str):
-        super().__init__(field, file, is_target=False)
+    def __init__(self, field: Any, file: str, options: ColumnOptions):
+        super().__init__(field, file, options, is_target=False)
         self._cells: dict[str, list[Any]] = {}
 
     def add(self, pieces: list[Piece]) -> None:
         """Look at a batch of rows."""
         super().add(pieces)
         for piece in pieces:
-            self._cells.setdefault(piece.reader.name, []).append(trimmed(piece.rows.column(self._name)))
+            self._cells.setdefault(piece.reader.name, []).append(self._with_points(piece.rows.column(self._name)))
 
     def numbers_rows(self) -> bool:
         """Tell whether the cells of each file are whole numbers, none of them twice; rows may have been shuffled."""
@@ -229,12 +237,21 @@ class NamelessLook(CellLook):
         return True
 
 
-LOOKS = {"number": _NumberLook, "boolean": _NumberLook, "list": _ListLook, "text": _TextLook}
+LOOKS = {"number": _NumberLook, "boolean": _NumberLook, "list": _ListLook, "text": TextLook}
 
 
-def refusal(name: str, file: str, kind: str) -> str:
+def refusal(name: str, file: str, kind: str, is_date: bool) -> str:
     """Say why a column cannot be used, and what to do."""
+    parts = "take its year, month, day and so on with dates='parts', " if is_date else ""
     return (
         f"Column {name!r} of {file} is of type {kind}, not of numbers, strings or lists of numbers: "
-        f"cast it, or leave it out with drop=[{name!r}]."
+        f"{parts}cast it, or leave it out with drop=[{name!r}]."
     )
+
+
+def swapped_marks(cells: Any) -> Any:
+    """Return cells with a point for each comma and the reverse, as a number with a point is none where commas are."""
+    compute = import_arrow("pyarrow.compute")
+    for old, new in ((",", "\0"), (".", ","), ("\0", ".")):
+        cells = compute.replace_substring(cells, old, new)
+    return cells

@@ -2,14 +2,14 @@
 
 import bz2
 import gzip
-import importlib
 import re
 import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cache
-from typing import Any, BinaryIO
+from typing import BinaryIO
+
+from craftmaps.tables.arrow import import_arrow
 
 _COMPRESSIONS = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zstd"}
 _FIRST_BYTES = {
@@ -22,15 +22,6 @@ _FIRST_BYTES = {
 }
 _IDX = re.compile(rb"\x00\x00[\x08\x09\x0b-\x0e][\x01-\x08]")
 _SVMLIGHT_LINE = re.compile(rb"[-+.\w]+([ \t]+qid:\d+)?([ \t]+\d+:[-+.\w]+)+[ \t]*(#.*)?$")
-
-
-@cache
-def import_arrow(module: str = "pyarrow") -> Any:
-    """Import a module of pyarrow, or say how to install it."""
-    try:
-        return importlib.import_module(module)
-    except ImportError:
-        raise ImportError("This format is read with pyarrow: pip install pyarrow.") from None
 
 
 def compression_of(head: bytes) -> str | None:

@@ -1,14 +1,15 @@
 """Fix the rule by which a table becomes a matrix, from a first look at its rows."""
 
 import re
-from collections.abc import Collection, Sequence
-from difflib import get_close_matches
+from collections.abc import Collection
 from typing import Any
 
-from craftmaps.streams.column_looks import LOOKS, CellLook, NamelessLook, refusal
-from craftmaps.streams.columns import Columns, listed, shortened
+from craftmaps.streams.column_looks import LOOKS, CellLook, NamelessLook, TextLook, refusal
+from craftmaps.streams.column_options import ColumnOptions
 from craftmaps.streams.cutting import Piece
-from craftmaps.streams.encoding import described, kind_of
+from craftmaps.streams.date_looks import DatedText, DateLook
+from craftmaps.tables.columns import Columns, listed, shortened
+from craftmaps.tables.encoding import described, kind_of
 
 # Sums are made over batches of this many rows, whatever the file, so that means do not depend on it.
 LOOK_BATCH = 1024
@@ -18,25 +19,12 @@ LOOK_CELLS = 2**22
 # has no name, or this one if the file was read and written again.
 _PANDAS_INDEX = re.compile(r"__index_level_\d+__")
 _NAMELESS = ("", "Unnamed: 0")
+_MOST_WARNINGS = 5
 
 
 def look_rows(width: int) -> int:
     """Return how many rows of a width are looked at: bounded in rows and in cells."""
     return max(1, min(LOOK_ROWS, LOOK_CELLS // max(width, 1)))
-
-
-def resolve(name: str | int, names: Sequence[str], argument: str, file: str) -> str:
-    """Return the name of a column that is given by name or by position."""
-    if isinstance(name, str):
-        if name in names:
-            return name
-        in_lower = {known.lower(): known for known in names}
-        near = get_close_matches(name.lower(), in_lower, 1)
-        hint = f"did you mean {in_lower[near[0]]!r}?" if near else f"it has {listed(names)}."
-        raise ValueError(f"{argument} must be a column of {file}, got {name!r}: {hint}")
-    if not -len(names) <= name < len(names):
-        raise ValueError(f"{argument} must be a position among {len(names)} columns of {file}, got {name}.")
-    return names[name]
 
 
 class TableLook:
@@ -45,39 +33,41 @@ class TableLook:
     Rows must come in batches whose size does not depend on the file, then the means do not either.
     """
 
-    def __init__(
-        self,
-        schema: Any,
-        target: str | None,
-        file: str,
-        is_typed: bool,
-        drop: Sequence[str] = (),
-        categories: Sequence[str] = (),
-    ):
-        self._target, self._file, self._is_typed = target, file, is_typed
-        self._looks: dict[str, Any] = {}
-        for i, field in enumerate(schema):
-            if field.name in drop or _PANDAS_INDEX.fullmatch(field.name):
-                continue
-            kind = kind_of(field.type)
-            if field.name == target and kind not in ("number", "boolean", "text"):
-                raise ValueError(f"The target {target!r} of {file} must hold numbers, booleans or strings, got {kind}.")
-            if kind not in LOOKS:
-                raise ValueError(refusal(field.name, file, kind))
-            if field.name in categories:
-                if kind != "text":
-                    raise ValueError(
-                        f"categories must be columns of text, got {field.name!r} of {file}, which holds "
-                        f"{described(kind)}: cast it to strings."
-                    )
-                self._looks[field.name] = LOOKS["text"](field, file)
-            elif is_typed:
-                self._looks[field.name] = LOOKS[kind](field, file)
-            elif i == 0 and field.name in _NAMELESS and field.name != target:
-                self._looks[field.name] = NamelessLook(field, file)
-            else:
-                self._looks[field.name] = CellLook(field, file, field.name == target)
+    def __init__(self, schema: Any, target: str | None, file: str, is_typed: bool, options: ColumnOptions):
+        self._target, self._file, self._is_typed, self._options = target, file, is_typed, options
+        apart = set(options.apart)
+        self._looks = {
+            field.name: self._look(field, is_first=i == 0)
+            for i, field in enumerate(schema)
+            if not (field.name in apart or _PANDAS_INDEX.fullmatch(field.name))
+        }
         self._check_features(self._looks.keys() - {target})
+
+    def _look(self, field: Any, is_first: bool) -> Any:
+        """Return the look for one column."""
+        kind, is_target, options = kind_of(field.type), field.name == self._target, self._options
+        if is_target and kind not in ("number", "boolean", "text"):
+            raise ValueError(
+                f"The target {self._target!r} of {self._file} must hold numbers, booleans or strings, got {field.type}."
+            )
+        if field.name in options.categories:
+            if kind != "text":
+                raise ValueError(
+                    f"categories must be columns of text, got {field.name!r} of {self._file}, which holds "
+                    f"{described(kind)}: cast it to strings."
+                )
+            return TextLook(field, self._file)
+        if not self._is_typed:
+            if is_first and field.name in _NAMELESS and not is_target:
+                return NamelessLook(field, self._file, options)
+            return CellLook(field, self._file, options, is_target)
+        if kind == "text" and options.dates and not is_target:
+            return DatedText(TextLook(field, self._file, warns=True), field, self._file)
+        if kind == "date" and options.dates:
+            return DateLook(field, self._file)
+        if kind not in LOOKS:
+            raise ValueError(refusal(field.name, self._file, str(field.type), is_date=kind == "date"))
+        return TextLook(field, self._file, warns=True) if kind == "text" else LOOKS[kind](field, self._file)
 
     @property
     def kinds(self) -> dict[str, str]:
@@ -102,7 +92,19 @@ class TableLook:
         )
         self._check_features(features)
         kind = None if self._target is None else self._looks[self._target].label_kind
-        return Columns(features, target, kind, n_cells)
+        options = self._options
+        return Columns(features, target, kind, n_cells, None, options.weight, options.ids, options.decimal or ".")
+
+    def warnings(self) -> list[str]:
+        """Return a sentence for each of the first columns of text that should perhaps be read otherwise."""
+        looks = ((name, look) for name, look in self._looks.items() if hasattr(look, "warning"))
+        found = ((name, look.warning(name == self._target)) for name, look in looks)
+        told = [(name, sentence) for name, sentence in found if sentence is not None]
+        sentences = [sentence for _, sentence in told[:_MOST_WARNINGS]]
+        if len(told) > _MOST_WARNINGS:
+            others = listed([name for name, _ in told[_MOST_WARNINGS:]])
+            sentences.append(f"The columns {others} of {self._file} are text that should perhaps be something else.")
+        return sentences
 
     def _check_features(self, features: Collection[Any]) -> None:
         """Refuse a table of labels alone."""

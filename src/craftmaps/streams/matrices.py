@@ -8,11 +8,11 @@ from numpy.typing import NDArray
 
 from craftmaps.streams.array_files import StoredArray, array_names, idx_array, npy_array, stored_array
 from craftmaps.streams.column_looks import Means
-from craftmaps.streams.columns import Column, Columns, check_width, listed
 from craftmaps.streams.cutting import Piece, cut
-from craftmaps.streams.encoding import check_label_kind, fill_missing, in_double, labels_of
 from craftmaps.streams.files import DataFile, labels_beside
 from craftmaps.streams.first_look import LOOK_BATCH, look_rows
+from craftmaps.tables.columns import Column, Columns, check_width, listed
+from craftmaps.tables.encoding import check_label_kind, fill_missing, in_double, labels_of
 
 Target = str | int | None
 # Kinds of labels by the letters that NumPy has for kinds of types.

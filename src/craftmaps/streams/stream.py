@@ -1,121 +1,42 @@
-"""A stream of blocks (X, y) from files, in constant memory."""
+"""A stream of blocks (X, y) from files or data frames, in constant memory."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator
 from contextlib import closing
-from numbers import Integral
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, vstack
-from sklearn.utils import check_scalar
 
-from craftmaps.streams.columns import Columns
 from craftmaps.streams.content import said_of
 from craftmaps.streams.cutting import Piece, cut
-from craftmaps.streams.files import PathLike, StandardInput, find_files, standard_input
-from craftmaps.streams.matrices import open_matrices
 from craftmaps.streams.prefetch import prefetch
-from craftmaps.streams.svmlight import needs_scan, open_svmlight
-from craftmaps.streams.tabular import open_tables
-
-_TABLES = ("Parquet", "Arrow", "CSV", "JSON lines")
+from craftmaps.tables import Columns
 
 
-def open(
-    path: PathLike | Sequence[PathLike],
-    target: str | int | None = "auto",
-    batch_rows: int = 8192,
-    columns: Columns | None = None,
-    max_rows: int | None = None,
-    dtype: Any = "float32",
-    *,
-    drop: Sequence[str] = (),
-    categories: Sequence[str] = (),
-) -> "Stream":
-    r"""Open files as a stream of blocks (X, y).
+class Block(NamedTuple):
+    """Some rows of a stream.
 
-    Formats are told by suffix, else by the first bytes: Parquet, Arrow and Feather, CSV and TSV, JSON lines,
-    svmlight, NPY, NPZ, IDX and HDF5; text may be compressed (gz, bz2, zst).
-
-    Parameters
+    Attributes
     ----------
-    path : path or sequence of paths
-        A file, a folder, a glob, several of these, or "-" for standard input. Files are read in the order of
-        their names and must be of one format.
-    target : str, int or None, default="auto"
-        The column of the labels, by name or by position; in NPZ and HDF5 files the name of an array. None: y is None.
-        "auto" is the labels that a format has of its own (svmlight; "y" in NPZ and HDF5; `y.npy` beside `X.npy`; IDX
-        labels beside images) and the column "label" of a table. With `columns` it is the column that was
-        the target then, and y is None if the file does not have it. None is for rows to predict: labels that stand
-        in the file are not read, so that they may be missing.
-    batch_rows : int, default=8192
-        Rows of a block; the last block has what is left.
-    columns : Columns, optional
-        The rule of an earlier stream, to be applied again. By default it is fixed from a first look at the data.
-    max_rows : int, optional
-        Where to stop.
-    dtype : "float32" or "float64", default="float32"
-        The type of X. Numbers are read in double precision and then rounded.
-    drop : sequence of str
-        Columns of a table to leave out.
-    categories : sequence of str
-        Columns of a CSV file, or of strings, that hold names even where they look like numbers: codes, months, shops.
-
-    Returns
-    -------
-    Stream
-
-    Examples
-    --------
-    >>> import tempfile, pathlib
-    >>> from craftmaps import streams
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder) / "rows.csv"
-    ...     _ = path.write_text("age,eyes,label\n30,blue,yes\n50,brown,no\n")
-    ...     [(X, y)] = streams.open(path)
-    >>> X.tolist(), y.tolist()
-    ([[30.0, 1.0, 0.0], [50.0, 0.0, 1.0]], ['yes', 'no'])
+    X : ndarray or csr_matrix of shape (n_rows, n_features)
+    y : ndarray of shape (n_rows,) or None
+        The labels.
+    weight : ndarray of shape (n_rows,), dtype float64, or None
+    ids : ndarray of shape (n_rows,) or None
+        Names of the rows: whole numbers, floats or strings, as the column has them.
     """
-    check_scalar(batch_rows, "batch_rows", Integral, min_val=1)
-    if max_rows is not None:
-        check_scalar(max_rows, "max_rows", Integral, min_val=1)
-    if not (target is None or isinstance(target, (str, Integral))) or isinstance(target, bool):
-        raise TypeError(f"target must be a name, a position or None, got {target!r}.")
-    target = int(target) if isinstance(target, Integral) else target
-    if columns is not None and not isinstance(columns, Columns):
-        raise TypeError(f"columns must be a Columns or None, got {type(columns).__name__}.")
-    if dtype not in ("float32", "float64", np.float32, np.float64):
-        raise ValueError(f"dtype must be float32 or float64, got {dtype!r}.")
-    named = {"drop": drop, "categories": categories}
-    for argument, names in named.items():
-        if isinstance(names, str) or not all(isinstance(name, str) for name in names):
-            raise TypeError(f"{argument} must be a sequence of names, got {names!r}.")
-    if path == "-":
-        files = [standard_input(lambda format: format == "svmlight" and needs_scan(columns))]
-    else:
-        files = find_files(path)
-    if files[0].format in _TABLES:
-        readers, rule = open_tables(files, target, columns, named, max_rows)
-    elif drop or categories:
-        argument, names = next((argument, names) for argument, names in named.items() if names)
-        raise ValueError(
-            f"{argument} must be empty for {files[0].name}, whose columns have no names, got {list(names)}."
-        )
-    elif files[0].format == "svmlight":
-        readers, rule = open_svmlight(files, target, columns)
-    else:
-        readers, rule = open_matrices(files, target, columns, max_rows)
-    for file in files:  # the look is over
-        if isinstance(file, StandardInput):
-            file.is_looking = False
-    return Stream(readers, rule, int(batch_rows), max_rows, np.dtype(dtype), can_repeat=path != "-")
+
+    X: Any
+    y: NDArray | None
+    weight: NDArray[np.float64] | None
+    ids: NDArray | None
 
 
 class Stream:
     """Blocks (X, y) of files, read ahead in a thread while the caller computes.
 
-    It can be iterated over as often as wanted, but for standard input, which comes once.
+    It can be iterated over as often as wanted, but for standard input, which comes once. `open` and `of` make one.
 
     Attributes
     ----------
@@ -163,28 +84,37 @@ class Stream:
             raise TypeError("The number of blocks is not known: these files do not tell how many rows they have.")
         return -(-self.n_rows // self._batch_rows)
 
-    def __iter__(self) -> Iterator[tuple[Any, NDArray | None]]:
+    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        return _for_learners(self.blocks())
+
+    def blocks(self) -> Generator[Block, None, None]:
+        """Return an iterator over the blocks with all that is known of their rows.
+
+        Iteration over the stream itself gives (X, y), or (X, y, weight) if it was opened with weights, which is what
+        learners take.
+        """
         if self._is_used and not self._can_repeat:
             raise ValueError("Standard input can be read only once: write it to a file to read it again.")
         self._is_used = True
         self.bytes_read = 0
         return self._pass()
 
-    def _pass(self) -> Iterator[tuple[Any, NDArray | None]]:
+    def _pass(self) -> Generator[Block, None, None]:
         """Yield the blocks of one pass."""
         with closing(prefetch(self._blocks())) as blocks:
-            for X, y, position in blocks:
+            for block, position in blocks:
                 self.bytes_read = position
-                yield X, y
+                yield block
 
-    def _blocks(self) -> Iterator[tuple[Any, NDArray | None, int]]:
+    def _blocks(self) -> Iterator[tuple[Block, int]]:
         """Yield blocks and the bytes behind them."""
         block = None
         for block in cut(self._pieces(), self._batch_rows, self._max_rows):
             with said_of(block[-1].reader.name):
                 y = None if block[0].labels is None else np.concatenate([piece.reader.labels(piece) for piece in block])
+                weight, ids = _carried(block, "weights"), _carried(block, "names")
                 X = self._matrix(block)
-            yield X, y, block[-1].position
+            yield Block(X, y, weight, ids), block[-1].position
         if block is None:
             raise ValueError(f"{self._readers[0].name} has no rows.")
 
@@ -206,3 +136,19 @@ class Stream:
             piece.reader.encode(piece, X[start : start + len(piece)])
             start += len(piece)
         return X
+
+
+def _for_learners(blocks: Generator[Block, None, None]) -> Iterator[tuple[Any, ...]]:
+    """Yield blocks as learners take them."""
+    with closing(blocks):
+        for block in blocks:
+            yield block[:2] if block.weight is None else block[:3]
+
+
+def _carried(block: list[Piece], what: str) -> NDArray | None:
+    """Return what tables carry along beside features and labels, if they do."""
+    columns = [getattr(piece.reader, "carried", None) for piece in block]
+    if columns[0] is None:
+        return None
+    found = [getattr(one, what)(piece.rows, piece.first_row) for one, piece in zip(columns, block, strict=True)]
+    return None if found[0] is None else np.concatenate(found)

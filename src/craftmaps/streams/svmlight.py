@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from sklearn.datasets import load_svmlight_file
 
-from craftmaps.streams.columns import WIDEST, Column, Columns, check_width
 from craftmaps.streams.content import first_line
 from craftmaps.streams.cutting import Piece
-from craftmaps.streams.encoding import labels_of
 from craftmaps.streams.files import DataFile, StandardInput
 from craftmaps.streams.lines import whole_lines
+from craftmaps.tables.columns import WIDEST, Column, Columns, check_width
+from craftmaps.tables.encoding import labels_of
 
 _BLOCK = 1 << 20
 _COMMENT = re.compile(rb"#[^\n]*")

@@ -1,44 +1,46 @@
 """Tables: files of named columns as pieces of rows, and the rule by which these become a matrix."""
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+import warnings
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from craftmaps.streams.arrow_files import ArrowTable, ParquetTable
-from craftmaps.streams.columns import Columns, listed
+from craftmaps.streams.carried import CarriedColumns
+from craftmaps.streams.column_options import ColumnOptions
 from craftmaps.streams.content import said_of
 from craftmaps.streams.cutting import Piece, cut
-from craftmaps.streams.encoding import (
+from craftmaps.streams.first_look import LOOK_BATCH, TableLook, look_rows
+from craftmaps.streams.names import resolve
+from craftmaps.streams.text_files import CsvTable, JsonTable
+from craftmaps.tables.columns import Columns, check_different, listed
+from craftmaps.tables.encoding import (
     bind,
     check_kinds,
     check_label_kind,
-    encode_table,
-    fill_missing,
+    encode_rows,
     is_null,
     kind_of,
     labels_of,
 )
-from craftmaps.streams.files import DataFile, StandardInput
-from craftmaps.streams.first_look import LOOK_BATCH, TableLook, look_rows, resolve
-from craftmaps.streams.text_files import CsvTable, JsonTable
 
 Target = str | int | None
-Named = Mapping[str, Sequence[str]]  # columns, by the argument that names them
 
 
 class TableReader:
     """A file of named columns, and the name of the one that holds the labels."""
 
-    def __init__(self, file: DataFile | StandardInput, table: Any, target: str | None):
+    def __init__(self, file: Any, table: Any, target: str | None, options: ColumnOptions):
         self.file, self.name, self.n_rows = file, file.name, table.n_rows
         self.table, self.target = table, target
+        self.carried = CarriedColumns(table, options, target)
 
     def bind(self, columns: Columns) -> None:
         """Match the columns of the file with those of a rule."""
         self._bound = bind(columns, self.table.schema, self.name, self.table.is_typed)
+        self.carried.refuse_features(columns.names)
         self._columns, self._fill = columns, columns.fill_values()
         if self.target is not None and self.table.is_typed:
             label_type = self.table.schema.field(self.target).type
@@ -51,6 +53,7 @@ class TableReader:
         kinds = {column.name: column.cell_kind for column in self._bound}
         if self.target is not None:
             kinds[self.target] = self._columns.target_kind or "text"
+        kinds |= self.carried.kinds(kinds)
         for piece in self.raw_pieces(kinds, batch_rows):
             labels = None if self.target is None else piece.rows.column(self.target)
             yield Piece(piece.rows, labels, piece.first_row, piece.position, self)
@@ -64,10 +67,7 @@ class TableReader:
 
     def encode(self, piece: Piece, out: NDArray[np.floating]) -> None:
         """Write the features of rows to a matrix."""
-        # What is too large for the type is refused below, by its place.
-        with np.errstate(over="ignore", invalid="ignore"):
-            encode_table(piece.rows, self._bound, out, self.name, piece.first_row)
-        fill_missing(out, self._fill, self._columns, self.name, piece.first_row)
+        encode_rows(piece.rows, self._bound, self._columns, self._fill, out, self.name, piece.first_row)
 
     def labels(self, piece: Piece) -> NDArray:
         """Return the labels of rows."""
@@ -75,12 +75,12 @@ class TableReader:
 
 
 def open_tables(
-    files: Sequence[Any], target: Target, columns: Columns | None, named: Named, max_rows: int | None
+    files: Sequence[Any], target: Target, columns: Columns | None, options: ColumnOptions, max_rows: int | None
 ) -> tuple[list[TableReader], Columns]:
     """Open tables; return their readers and the rule."""
-    readers = [_table_reader(file, target, columns) for file in files]
+    readers = [_table_reader(file, target, columns, options) for file in files]
     if columns is None:
-        columns = _look_at_tables(readers, target, named, max_rows)
+        columns = _look_at_tables(readers, target, options, max_rows)
     elif columns.target_kind is None and any(reader.target is not None for reader in readers):
         raise ValueError(f"target must be None with columns that were made without a target, got {target!r}.")
     for reader in readers:
@@ -88,30 +88,32 @@ def open_tables(
     return readers, columns
 
 
-def _table_reader(file: Any, target: Target, columns: Columns | None) -> TableReader:
+def _table_reader(file: Any, target: Target, columns: Columns | None, options: ColumnOptions) -> TableReader:
     """Open one table, and find its target."""
     if file.format == "CSV":
         known = {target if isinstance(target, str) and target != "auto" else "label"}
-        table = CsvTable(file, known if columns is None else {*known, *columns.names})
+        known |= {name for name in (options.weight, options.ids) if name is not None}
+        decimal = options.decimal or ("." if columns is None else columns.decimal)
+        table = CsvTable(file, known if columns is None else {*known, *columns.names}, decimal)
         if not table.has_names:
-            return TableReader(file, table, _name_cells(table, target, columns))
+            return TableReader(file, table, _name_cells(table, target, columns), options)
     elif file.format == "JSON lines":
         table = JsonTable(file, warns=columns is None)
+    elif file.format == "data frame":
+        table = file.table
     else:
         table = (ParquetTable if file.format == "Parquet" else ArrowTable)(file)
     with said_of(file.name):
         names = table.schema.names
-    twice = [name for name, n in Counter(names).items() if n > 1]
-    if twice:
-        raise ValueError(f"The columns of {file.name} must have different names, got {listed(twice)} more than once.")
+    check_different(names, file.name)
     if target == "auto":
         wanted = "label" if columns is None else columns.target
         if columns is None and wanted not in names:
             raise ValueError(
                 f"target must name the column of labels, as {file.name} has no column 'label': it has {listed(names)}."
             )
-        return TableReader(file, table, wanted if isinstance(wanted, str) and wanted in names else None)
-    return TableReader(file, table, None if target is None else resolve(target, names, "target", file.name))
+        return TableReader(file, table, wanted if isinstance(wanted, str) and wanted in names else None, options)
+    return TableReader(file, table, None if target is None else resolve(target, names, "target", file.name), options)
 
 
 def _name_cells(table: CsvTable, target: Target, columns: Columns | None) -> str | None:
@@ -141,17 +143,14 @@ def _name_cells(table: CsvTable, target: Target, columns: Columns | None) -> str
     return None if target is None or place is None else "target"
 
 
-def _look_at_tables(readers: list[TableReader], target: Target, named: Named, max_rows: int | None) -> Columns:
+def _look_at_tables(
+    readers: list[TableReader], target: Target, options: ColumnOptions, max_rows: int | None
+) -> Columns:
     """Fix the rule for tables."""
     first = readers[0]
     names = first.table.schema.names
-    named = {
-        argument: [resolve(name, names, argument, first.name) for name in some] for argument, some in named.items()
-    }
-    for argument, some in named.items():
-        if first.target in some:
-            raise ValueError(f"{argument} must not name the target, got {first.target!r}.")
-    look = TableLook(_typed_schema(readers), first.target, first.name, first.table.is_typed, **named)
+    options = options.resolved(names, first.name, first.target)
+    look = TableLook(_typed_schema(readers), first.target, first.name, first.table.is_typed, options)
     kinds = look.kinds
 
     def pieces() -> Iterator[Piece]:
@@ -173,7 +172,10 @@ def _look_at_tables(readers: list[TableReader], target: Target, named: Named, ma
         raise ValueError(f"{first.name} has no rows.")
     has_names = first.table.has_names
     n_cells = None if has_names else len(names) - (first.target is not None)
-    return look.columns(first.target if has_names else target, n_cells)
+    columns = look.columns(first.target if has_names else target, n_cells)
+    for sentence in look.warnings():
+        warnings.warn(sentence, stacklevel=4)  # where the stream is opened
+    return columns
 
 
 def _typed_schema(readers: list[TableReader]) -> Any:

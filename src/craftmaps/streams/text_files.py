@@ -10,11 +10,11 @@ import warnings
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from craftmaps.streams.columns import shortened
 from craftmaps.streams.content import first_line, import_arrow
-from craftmaps.streams.encoding import is_null, kind_of, trimmed
 from craftmaps.streams.files import DataFile, StandardInput
 from craftmaps.streams.lines import first_row, whole_lines
+from craftmaps.tables.columns import shortened
+from craftmaps.tables.encoding import is_null, kind_of, trimmed
 
 # pandas' and Arrow's signs of a missing value, and the question mark of older collections of data.
 MISSING = ("", "#N/A", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null", "-NaN", "-nan", "<NA>", "?")
@@ -32,14 +32,17 @@ class CsvTable:
     is_typed = False
     n_rows = None
 
-    def __init__(self, file: DataFile | StandardInput, known: set[str]):
-        self._file, self.name = file, file.name
+    def __init__(self, file: DataFile | StandardInput, known: set[str], decimal: str = "."):
+        self._file, self.name, self._decimal = file, file.name, decimal
         with file.opened() as (content, _):
             line = _first_row_of(content, file.name)
         marks = re.sub(r'"[^"]*"', "", line)
+        # A decimal comma is no delimiter if there is another one.
+        if decimal == "," and re.search(r"[;\t|]", marks):
+            marks = marks.replace(",", "")
         self._delimiter = "\t" if file.is_tabbed else max(",;\t|", key=marks.count)
         cells = next(csv.reader([line], delimiter=self._delimiter))
-        self.has_names = bool(known & set(cells)) or not any(map(_is_number, cells))
+        self.has_names = bool(known & set(cells)) or not any(_is_number(cell, decimal) for cell in cells)
         self.rename(cells if self.has_names else [f"x_{i}" for i in range(len(cells))])
 
     def rename(self, names: list[str]) -> None:
@@ -77,6 +80,7 @@ class CsvTable:
                     include_columns=list(kinds),
                     null_values=MISSING,
                     strings_can_be_null=True,
+                    decimal_point=self._decimal,
                 ),
             )
         except arrow.ArrowInvalid as error:
@@ -146,6 +150,8 @@ class JsonTable:
     def _type(self, name: str, kind: str) -> Any:
         """Return what to read a column as; numbers and booleans stand for each other, so a file keeps its own."""
         own = self.schema.field(name).type
+        if kind in ("date", "id") and not is_null(own):
+            return own
         if kind in ("integer", "number", "boolean") and not is_null(own):
             kind = kind_of(own)
         return _arrow_type(kind)
@@ -201,8 +207,9 @@ def _first_row_of(content: Any, name: str) -> str:
     raise ValueError(f"{name} is empty.")
 
 
-def _is_number(cell: str) -> bool:
+def _is_number(cell: str, decimal: str) -> bool:
     """Tell whether a cell is a number, and so no name of a column."""
+    cell = cell.replace(decimal, ".")
     try:
         return "_" not in cell and float(cell) == float(cell)
     except ValueError:
@@ -212,5 +219,6 @@ def _is_number(cell: str) -> bool:
 def _arrow_type(kind: str) -> Any:
     """Return the type that cells of a kind are read as."""
     arrow = import_arrow()
-    types = {"boolean": arrow.bool_(), "text": arrow.string(), "list": arrow.list_(arrow.float64())}
+    types = {"boolean": arrow.bool_(), "list": arrow.list_(arrow.float64())}
+    types |= dict.fromkeys(("text", "date", "id"), arrow.string())
     return types.get(kind, arrow.float64())

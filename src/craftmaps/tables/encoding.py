@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from craftmaps.streams.columns import Column, Columns, listed
-from craftmaps.streams.content import import_arrow
-from craftmaps.streams.hashing import MISSING, fnv1a, signed_columns
+from craftmaps.tables.arrow import import_arrow
+from craftmaps.tables.column import Column
+from craftmaps.tables.columns import Columns, listed, shortened
+from craftmaps.tables.dates import date_parts, first_undated, is_date, part_places
+from craftmaps.tables.hashing import MISSING, fnv1a, signed_columns
 
 # Integers up to here are exact in double precision.
 _LARGEST_LABEL = 2**53
@@ -18,7 +20,7 @@ _COLUMNS_AT_ONCE = 8
 
 
 def kind_of(arrow_type: Any) -> str:
-    """Return what a column of a type is: "number", "boolean", "text", "list" or, if it is none of them, its type."""
+    """Return what a column is: "number", "boolean", "text", "list", "date" or, if it is none of them, its type."""
     types = import_arrow().types
     arrow_type = _storage(arrow_type)
     if types.is_dictionary(arrow_type):
@@ -29,6 +31,8 @@ def kind_of(arrow_type: Any) -> str:
         return "number"
     if any(test(arrow_type) for test in (types.is_string, types.is_large_string, types.is_string_view)):
         return "text"
+    if is_date(arrow_type):
+        return "date"
     if _is_list(arrow_type) and kind_of(arrow_type.value_type) in ("number", "boolean"):
         return "list"
     return str(arrow_type)
@@ -62,14 +66,33 @@ def check_kinds(kinds: Mapping[str, str], schema: Any, file: str) -> None:
     for name, expected in kinds.items():
         arrow_type = schema.field(name).type
         found = kind_of(arrow_type)
-        if not (found == expected or {found, expected} == {"number", "boolean"} or is_null(arrow_type)):
-            raise ValueError(f"Column {name!r} of {file} must hold {described(expected)}, got {described(found)}.")
+        is_dated = (expected, found) == ("date", "text")  # it shows when the text is read
+        is_alike = found == expected or {found, expected} == {"number", "boolean"} or is_dated
+        if not (is_alike or is_null(arrow_type)):
+            got = str(arrow_type) if found == "date" else described(found)
+            raise ValueError(f"Column {name!r} of {file} must hold {described(expected)}, got {got}.")
 
 
 def check_label_kind(found: str, columns: Columns, place: str) -> None:
     """Refuse text for labels that are numbers, and the reverse: joined they would be other labels."""
     if columns.target_kind is not None and (found == "text") != (columns.target_kind == "text"):
         raise ValueError(f"The target {place} must be of kind {columns.target_kind}, got {described(found)}.")
+
+
+def encode_rows(
+    batch: Any,
+    bound: list[Column],
+    columns: Columns,
+    fill: NDArray[np.float64],
+    out: NDArray[np.floating],
+    file: str,
+    first_row: int,
+) -> None:
+    """Write the features of a batch of rows to a matrix; nothing in it is missing or infinite."""
+    # What is too large for the type is refused below, by its place.
+    with np.errstate(over="ignore", invalid="ignore"):
+        encode_table(batch, bound, out, file, first_row)
+    fill_missing(out, fill, columns, file, first_row)
 
 
 def encode_table(batch: Any, bound: list[Column], out: NDArray[np.floating], file: str, first_row: int) -> None:
@@ -86,6 +109,8 @@ def encode_table(batch: Any, bound: list[Column], out: NDArray[np.floating], fil
             array, features = arrays[column.name], out[:, start : start + column.width]
             if kind == "list":
                 features[:] = elements(array, column.width, column.name, file, first_row)
+            elif kind == "date":
+                features[:] = _parts(array, column, file, first_row)
             elif kind == "one-hot":
                 _encode_values(array, column, features)
             else:
@@ -138,6 +163,22 @@ def elements(array: Any, width: int, name: str, file: str, first_row: int) -> ND
     matrix = np.full((len(array), width), np.nan)
     matrix[array.is_valid().to_numpy(zero_copy_only=False)] = numbers(array.drop_null().flatten()).reshape(-1, width)
     return matrix
+
+
+def _parts(array: Any, column: Column, file: str, first_row: int) -> NDArray[np.float64]:
+    """Return the parts of dates that a column keeps, with NaN where a date is missing."""
+    array = decoded(array)
+    try:
+        return date_parts(array)[:, part_places(column.values)]
+    except import_arrow().ArrowInvalid:
+        if kind_of(array.type) != "text":
+            raise
+        row = first_undated(array)
+        got = shortened(str(array[row].as_py()))
+        raise ValueError(
+            f"Column {column.name!r} of {file} must hold dates such as 2020-01-31 or 2020-01-31 23:59:59, got {got} "
+            f"in row {first_row + row + 1}."
+        ) from None
 
 
 def _encode_values(array: Any, column: Column, out: NDArray[np.floating]) -> None:
@@ -249,4 +290,4 @@ def is_null(arrow_type: Any) -> bool:
 def described(kind: str) -> str:
     """Say in words what a column holds."""
     words = {"number": "numbers", "integer": "numbers", "boolean": "booleans", "text": "strings"}
-    return {**words, "list": "lists of numbers"}.get(kind, kind)
+    return {**words, "list": "lists of numbers", "date": "dates"}.get(kind, kind)

@@ -1,0 +1,103 @@
+"""Columns of text that are perhaps none: numbers in another notation, and values that are nearly all different."""
+
+import re
+from typing import Any
+
+from craftmaps.tables.arrow import import_arrow
+from craftmaps.tables.columns import shortened
+
+# Values are compared by their first characters, in this many cells.
+_CELLS, _CHARACTERS = 8192, 64
+_FEWEST, _LEAST_SHARE = 5, 0.9
+_FEWEST_DIFFERENT = 100
+_DIGITS = r"\d+(?:[.,]\d+)?|[.,]\d+"
+_GROUPED = r"\d{1,3}(?:[., '\u2019\u00a0\u202f]\d{3})+(?:[.,]\d+)?"
+_CURRENCY = r"[$€£¥₹]"
+_PLAIN = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
+_COMMA = re.compile(r"[-+]?(?:\d+(?:,\d*)?|,\d+)(?:[eE][-+]?\d+)?")
+_THOUSANDS = re.compile(rf"[-+]?(?:{_GROUPED}|{_DIGITS})")
+_SIGN = re.compile(
+    rf"[-+]?\s*(?P<before>{_CURRENCY}?)\s*[-+]?(?:{_GROUPED}|{_DIGITS})"
+    rf"\s*(?P<after>[%‰°]|{_CURRENCY}|°?[A-Za-zµμ²³/]{{1,6}})?"
+)
+
+
+class TextFindings:
+    """Different values of a column of text, and what they have in common."""
+
+    def __init__(self, name: str, file: str, is_typed: bool):
+        self._name, self._file, self._is_typed = name, file, is_typed
+        self._values: dict[str, None] = {}  # in the order of the file
+        self._n_cells = 0
+
+    def add(self, cells: Any) -> None:
+        """Look at cells, until there were enough of them."""
+        if self._n_cells < _CELLS:
+            given = cells.drop_null()
+            self._n_cells += len(given)
+            beginnings = import_arrow("pyarrow.compute").utf8_slice_codeunits(given, 0, _CHARACTERS)
+            self._values.update(dict.fromkeys(beginnings.unique().to_pylist()))
+
+    def warning(self, is_hashed: bool, is_target: bool = False) -> str | None:
+        """Return a sentence if the column should perhaps be read otherwise."""
+        values = [value.strip() for value in self._values]
+        found = self._notation(values, is_hashed) if self._n_cells >= _FEWEST else None
+        what = "The target" if is_target else "Column"
+        if found is not None:
+            matching, notation, remedy = found
+            names = "" if is_target else f", or take it for names with categories=[{self._name!r}]"
+            return (
+                f"{what} {self._name!r} of {self._file} is read as text, but {len(matching):,} of its {len(values):,} "
+                f"values are numbers {notation}, such as {shortened(matching[-1])}: {remedy}{names}."
+            )
+        is_different = len(values) >= max(_FEWEST_DIFFERENT, _LEAST_SHARE * self._n_cells)
+        if not is_hashed or is_target or not is_different:
+            return None
+        return (
+            f"{what} {self._name!r} of {self._file} is text with {len(values):,} different values in {self._n_cells:,} "
+            f"cells, such as {shortened(values[0])}, so it tells rows apart and little else: leave it out with "
+            f"drop=[{self._name!r}], or keep it with categories=[{self._name!r}]."
+        )
+
+    def _notation(self, values: list[str], is_hashed: bool) -> tuple[list[str], str, str] | None:
+        """Return the values that are numbers in some notation if nearly all are, the notation, and what to do."""
+        if not _nearly_all(values[:100], [value for value in values[:100] if _SIGN.fullmatch(value)]):
+            return None
+        rewritten = [value for value in values if not _PLAIN.fullmatch(value)]
+        commas = [value for value in rewritten if _COMMA.fullmatch(value)]
+        grouped = [value for value in rewritten if _THOUSANDS.fullmatch(value) and not _COMMA.fullmatch(value)]
+        if not rewritten:
+            # Codes are written with digits alone. In a CSV file such cells are text if commas are to be decimal marks.
+            fractions = [value for value in values if "." in value]
+            remedy = "cast it to numbers" if self._is_typed else "read it with decimal='.'"
+            return (fractions, "with a decimal point", remedy) if fractions else None
+        if _nearly_all(rewritten, commas) and not _are_thousands(commas):
+            remedy = "write it with a decimal point" if self._is_typed else "read it with decimal=','"
+            return commas, "with a decimal comma", remedy
+        if _nearly_all(rewritten, [*commas, *grouped]):
+            return [*commas, *grouped], "with thousands separators", "write it without the separators"
+        return self._signed(values, rewritten, is_hashed)
+
+    def _signed(self, values: list[str], rewritten: list[str], is_hashed: bool) -> Any:
+        """Return the values that are numbers with one sign or unit, if nearly all are, and what to do."""
+        matches = [match for match in map(_SIGN.fullmatch, rewritten) if match]
+        signs = [(match["before"], match["after"] or "") for match in matches]
+        if not signs:
+            return None
+        sign = max(set(signs), key=signs.count)
+        signed = [match[0] for match, one in zip(matches, signs, strict=True) if one == sign]
+        # A few values with letters are more likely names, 10s and 20s, and so are codes, 007A.
+        is_name = sign[1][:1].isalpha() and (not is_hashed or any(re.match(r"0\d", value) for value in values))
+        if is_name or not _nearly_all(values, [*signed, *({*values} - {*rewritten})]):
+            return None
+        return signed, f"with the sign {(sign[0] or sign[1])!r}", "write it without the sign"
+
+
+def _nearly_all(values: list[str], some: list[str]) -> bool:
+    """Tell whether some are nearly all of the values."""
+    return len(some) >= max(_LEAST_SHARE * len(values), 1)
+
+
+def _are_thousands(commas: list[str]) -> bool:
+    """Tell whether what looks like fractions is always three digits, as after a separator of thousands."""
+    return all(re.fullmatch(r"[-+]?\d{1,3},\d{3}", value) for value in commas if "," in value)
