@@ -17,6 +17,8 @@ from craftmaps.choices import is_auto
 from craftmaps.feature_map import check_choice
 from craftmaps.kernels import DotProductKernel, Rows
 from craftmaps.rows import without_duplicates
+from craftmaps.tables import is_frame, text_columns
+from craftmaps.tables.columns import listed
 
 FEATURE_MAPS = ("craft", "maclaurin", "tensorsketch", "landmarks", None)
 
@@ -32,6 +34,7 @@ class CheckedLearner(BaseEstimator):
         """Return rows, targets and weights that can be counted."""
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+        _refuse_text(X)
         X, y = validate_data(
             self,
             X,
@@ -97,6 +100,16 @@ class CheckedLearner(BaseEstimator):
         if self.cv is None and (self.alphas is None or len(alphas) != 1):
             raise ValueError(f"alphas must be a single number if cv is None, got {self.alphas!r}.")
         return [float(a) for a in alphas]
+
+
+def _refuse_text(X: Any) -> None:
+    """Refuse a data frame of more than numbers, and say what takes one."""
+    names = text_columns(X) if is_frame(X) else []
+    if names:
+        raise ValueError(
+            f"X must have numbers alone, none missing, got others in {listed(names)}: "
+            "give the frame as fit_stream(streams.of(X, y=y)), which encodes categories and fills what is missing."
+        )
 
 
 def _checked_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None:

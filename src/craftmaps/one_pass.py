@@ -24,6 +24,7 @@ from craftmaps.parallel import multiply
 from craftmaps.parts import refuse_foreign
 from craftmaps.progress import shown, tell
 from craftmaps.rows import without_duplicates
+from craftmaps.tables import Columns, encode_frame, is_frame
 
 
 class OnePassLearner(CountingLearner):
@@ -114,7 +115,8 @@ class OnePassLearner(CountingLearner):
         """Learn from an iterable of blocks (X, y) or (X, y, sample_weight), in one pass over it.
 
         A block that cannot be used raises an error that names it; what came before it is kept, and
-        `finish` makes a model of it.
+        `finish` makes a model of it. The rule by which a stream of `craftmaps.streams` made rows of a table is kept
+        with the model, which then predicts data frames too.
 
         Parameters
         ----------
@@ -135,6 +137,7 @@ class OnePassLearner(CountingLearner):
             if checkpoint is not None and os.path.exists(checkpoint):
                 done = checkpoints.read(checkpoint, self)
         last = getattr(self, "n_rows_seen_", 0)
+        rule = getattr(blocks, "columns", None)
         n_blocks, blocks = length(blocks), iter(blocks)
         self._refuse_other_blocks(itertools.islice(blocks, done), done, checkpoint)
         with shown(self.verbose) as progress:
@@ -147,6 +150,8 @@ class OnePassLearner(CountingLearner):
                     raise type(error)(
                         f"Block {i} of the stream{where(block)}: {error} The {seen} rows before it are kept."
                     ) from error
+                if isinstance(rule, Columns):
+                    self.notes_ = {"columns": rule.to_plain()}
                 progress.show(self.n_rows_seen_, n_blocks and (i + 1) / n_blocks)
                 if checkpoint is not None and self.n_rows_seen_ - last >= every:
                     checkpoints.write(checkpoint, self, i + 1)
@@ -236,11 +241,15 @@ class OnePassLearner(CountingLearner):
     def save(self, path: str | os.PathLike, dtype: Any = np.float32, notes: Any = None) -> None:
         """Write the model to a file, its weights as float64, float32 or float16; see `load_model`.
 
-        `notes`, anything that JSON takes, comes back as the attribute `notes_`.
+        `notes`, anything that JSON takes, comes back as the attribute `notes_`. The rule of a stream of tables is
+        stored among them.
         """
         check_is_fitted(self, "n_rows_seen_")
         if not self._is_solved:
             self.finish()
+        kept = getattr(self, "notes_", None)
+        if isinstance(kept, dict) and "columns" in kept and (notes is None or isinstance(notes, dict)):
+            notes = {"columns": kept["columns"]} | (notes or kept)
         model_file.write(path, saved.to_plain(self, dtype, notes))
 
     # What classifiers and regressors differ in.
@@ -323,6 +332,8 @@ class OnePassLearner(CountingLearner):
         check_is_fitted(self, "n_rows_seen_")
         if not self._is_solved:
             self.finish()
+        if is_frame(X) and self._column_rule is not None:
+            X = encode_frame(X, self._column_rule)
         X = validate_data(self, X, dtype=(np.float64, np.float32), accept_sparse="csr", reset=False)
         X = without_duplicates(X)
         outputs = np.empty((X.shape[0], self._target_coef.shape[0]), dtype or X.dtype)
@@ -332,6 +343,13 @@ class OnePassLearner(CountingLearner):
             room = Z = self._lift(X[start : start + rows], room)  # type: ignore[misc]
             outputs[start : start + rows] = multiply(Z, coef) + intercept
         return outputs
+
+    @property
+    def _column_rule(self) -> Columns | None:
+        """The rule by which tables become rows, if the model was learned from one."""
+        notes = getattr(self, "notes_", None)
+        plain = notes.get("columns") if isinstance(notes, dict) else None
+        return None if plain is None else Columns.from_plain(plain)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

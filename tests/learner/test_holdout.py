@@ -108,7 +108,7 @@ def test_folds_cover_every_copy_once(data):
 
 def spared(data, size, n_spent):
     """Return a sample that spares the first copies of some rows, and the counts of all rows by the slow way."""
-    X, y, w = data
+    X, y, _ = data
     holdout = Holdout(size, SEED).sparing(X[:n_spent], bits(y[:n_spent]))
     hashes = row_hashes(X, SEED) ^ bits(y)
     unique, count = np.unique(hashes, return_counts=True)
