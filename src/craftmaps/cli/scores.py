@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 _BINS = 10
-_NORMAL_95 = 1.959963984540054
 _MOST_NAMED = 5
 _LONGEST_NAME = 40
 
@@ -122,14 +121,15 @@ class NumberScores:
 
     def to_plain(self) -> dict[str, Any]:
         """Return rows, root mean square error with its interval, mean absolute error and R2, as JSON takes them."""
+        from craftmaps.report.intervals import of_root_mean_square
+
         n = self._n_rows
         square, fourth, size, mean, square_of_y = self._sums / n
-        half = _NORMAL_95 * np.sqrt(max(fourth - square**2, 0.0) / n)
         variance = square_of_y - mean**2
         return {
             "rows": n,
             "rmse": float(np.sqrt(square)),
-            "rmse_interval": np.sqrt([max(square - half, 0.0), square + half]).tolist(),
+            "rmse_interval": of_root_mean_square(square, fourth, n),
             "mean_absolute_error": float(size),
             "r2": float(1 - square / variance) if variance > 0 else None,
         }
