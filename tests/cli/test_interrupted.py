@@ -1,6 +1,7 @@
 """A run that is killed or interrupted and resumed ends in the same model file; a full disk leaves the old one."""
 
 import os
+import shlex
 import signal
 import time
 
@@ -80,8 +81,12 @@ def test_interrupted_and_resumed(server, tmp_path, data, whole, number):
     wait_for(lambda: "Learning: 100 rows" in server.printed())
     server.signal(number)
     code, printed = server.end()
-    assert code == 130
-    assert printed.rstrip().endswith("--resume")  # the command to go on with
+    assert code == 128 + number
+    checkpoint = tmp_path / "run" / "run.checkpoint"
+    word = {signal.SIGINT: "Interrupted", signal.SIGTERM: "Terminated"}[number]
+    typed = shlex.join(["craftmaps", *map(str, arguments)])
+    said = f"craftmaps: {word}: what was counted is in {checkpoint}; go on with: {typed} --resume"
+    assert printed.splitlines()[-1] == said
     assert "Traceback" not in printed
     assert not (tmp_path / "resumed.craft").exists()
     code, printed = server.run(*arguments)
@@ -109,7 +114,8 @@ def test_interrupted_without_a_checkpoint(server, tmp_path, data):
     server.signal(signal.SIGINT)
     code, printed = server.end()
     assert code == 130
-    assert "nothing was kept. With --checkpoint DIR a run can be resumed." in printed
+    said = "craftmaps: Interrupted: nothing was kept; with --checkpoint DIR a run can be resumed."
+    assert printed.splitlines()[-1] == said
     assert sorted(path.name for path in tmp_path.iterdir()) == ["train.parquet"]
 
 
@@ -119,7 +125,9 @@ def test_predictions_that_are_interrupted_leave_nothing(server, tmp_path, data, 
     server.start(*arguments, slowness=0.02, seconds_between_lines=0.0)
     wait_for(lambda: "Predicting: 50 rows" in server.printed())
     server.signal(signal.SIGINT)
-    assert server.end()[0] == 130
+    code, printed = server.end()
+    assert code == 130
+    assert printed.splitlines()[-1] == f"craftmaps: Interrupted: {out} was not written."
     assert sorted(path.name for path in tmp_path.iterdir()) == ["train.parquet", "whole.craft"]
 
 

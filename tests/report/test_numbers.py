@@ -113,7 +113,7 @@ def test_chosen_alpha_is_that_of_the_model(tmp_path):
     numbers, _ = written(tmp_path, run)
     alphas = numbers["alphas"]
     assert alphas["alpha"][alphas["chosen"]] == run.model._alpha_choice.relative
-    assert numbers["held_out"]["error"] == alphas["mean_error"][alphas["chosen"]]
+    assert numbers["held_out"]["error"] == run.model.cv_results_["error"]
 
 
 def test_reliability_counts_every_row_once(tmp_path):
@@ -199,14 +199,10 @@ def test_the_candidate_that_was_taken_is_the_models(tmp_path):
 
 
 def test_chosen_alpha_is_the_one_that_the_learner_names():
-    results = {
-        "alpha": np.array([0.1, 1.0, 10.0]),
-        "mean_error": np.array([0.2, 0.2, 0.1]),
-        "fold_errors": np.array([[0.2, 0.2], [0.1, 0.3], [0.1, np.nan]]),
-        "n_rows": 100,
-    }
-    assert chosen_alpha(results, True).index == 1  # the largest of the best that were tried on all folds
-    assert chosen_alpha({**results, "chosen": 0}, True).index == 0
+    results = {"chosen": 1, "error": 0.2, "error_by_fold": np.array([0.1, 0.3]), "n_rows": 100, "n_effective": 50.0}
+    found = chosen_alpha(results, True)
+    assert (found.index, found.error, found.n_rows) == (1, 0.2, 100)
+    assert found.interval == wilson(10, 50)  # copies of a row are not worth as much as other rows
     assert chosen_alpha(results, False).interval[0] < np.sqrt(0.2) < chosen_alpha(results, False).interval[1]
 
 
@@ -215,7 +211,7 @@ def test_page_and_terminal_have_one_interval_for_the_error_of_numbers(tmp_path):
     run = regressor_run(n_test=1000)
     scores = NumberScores(run.model)
     for part in np.array_split(np.arange(1000), 7):
-        scores.add(run.X_test[part], run.y_test[part])
+        scores.add(run.X_test[part], run.y_test[part], None)
     numbers, page = written(tmp_path, run)
     np.testing.assert_allclose(numbers["test"]["rmse_interval"], scores.to_plain()["rmse_interval"], rtol=1e-10)
     assert interval(scores.to_plain()["rmse_interval"], number) in page.text
@@ -223,7 +219,7 @@ def test_page_and_terminal_have_one_interval_for_the_error_of_numbers(tmp_path):
 
 def test_interval_of_a_root_mean_square_holds_the_truth_in_95_of_100_runs():
     errors = np.random.default_rng(0).normal(size=(2000, 400))
-    found = [of_root_mean_square(*np.mean([row**2, row**4], axis=1), row.size) for row in errors]
+    found = [of_root_mean_square(np.mean(row**2), np.var(row**2) / row.size, row.size) for row in errors]
     share = np.mean([low < 1 < high for low, high in found])
     assert share == pytest.approx(0.95, abs=4 * np.sqrt(0.95 * 0.05 / 2000))
 

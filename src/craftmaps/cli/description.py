@@ -64,6 +64,15 @@ def error_text(scores: dict[str, Any] | None) -> str:
     return f"{text} ({ends}) on {scores['rows']:,} rows" if ends else f"{text} on {scores['rows']:,} rows"
 
 
+def area_text(scores: dict[str, Any]) -> str:
+    """Write the area under the ROC curve, and what it is of."""
+    if scores["auc"] is None:
+        return "none: all rows are of one class"
+    areas = [line for line in scores["classes"] if line["auc"] is not None]
+    of = f"of {areas[0]['label']}" if len(areas) == 1 else f"mean of {len(areas):,} classes, each against the rest"
+    return f"{scores['auc']:.4f}, {of}"
+
+
 def _metric_text(metric: Any) -> str:
     """Write what shapes rows."""
     if metric is None:

@@ -6,8 +6,18 @@ from typing import Annotated, Any
 
 import typer
 
-from craftmaps.cli.description import error_text
-from craftmaps.cli.options import BatchRows, Data, Json, Model, Threads, as_source, named_as_options, parse_target
+from craftmaps.cli.description import area_text, error_text
+from craftmaps.cli.options import (
+    BatchRows,
+    Data,
+    Json,
+    Model,
+    Threads,
+    Weight,
+    as_source,
+    named_as_options,
+    parse_target,
+)
 from craftmaps.cli.terminal import Progress, print_facts, print_json, print_table, words
 
 _WIDEST_MATRIX = 80
@@ -21,13 +31,15 @@ def evaluate(
         str | None,
         typer.Option(metavar="COL", help="Column of the labels; by default the one of the training rows, or label."),
     ] = None,
+    weight: Weight = None,
     batch_rows: BatchRows = 8192,
     threads: Threads = None,
     as_json: Json = False,
 ) -> None:
     """Compare predictions with labels.
 
-    Shows the error with its interval, the confusion matrix, every class, and how far probabilities can be trusted.
+    Shows the error with its interval, AUC and log loss, the confusion matrix, every class, and how far probabilities
+    can be trusted.
 
     Example: craftmaps evaluate model.craft test.parquet
     """
@@ -43,7 +55,7 @@ def evaluate(
     source = "DATA" if target is None else f"--target {target!r}"
     with using_threads(threads) if threads else nullcontext():
         with named_as_options(is_target_typed=target is not None):
-            stream = open_labelled_rows(rule, as_source(data), parse_target(target), batch_rows)
+            stream = open_labelled_rows(rule, as_source(data), parse_target(target), batch_rows, weight)
         with Progress("Evaluating", stream) as progress:
             scores = score(learned, blocks_of(stream), progress, source, missing)
     if as_json:
@@ -75,6 +87,8 @@ def _print_classes(scores: dict[str, Any]) -> None:
     print_facts(
         [
             ("test", words(error_text(scores))),
+            ("AUC", area_text(scores)),
+            ("log loss", number(scores["log_loss"])),
             ("calibration", f"probabilities are off by {gap} on average"),
         ]
     )

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import typer
 
+from craftmaps.cli.interrupts import unfinished
+
 
 def check_output(path: Path, option: str, sources: Sequence[str], suffixes: Sequence[str] = ()) -> None:
     """Refuse a file that cannot be written, or that is read, before the work and not after it."""
@@ -31,9 +33,10 @@ def check_output(path: Path, option: str, sources: Sequence[str], suffixes: Sequ
 
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """Name the file that could not be written, which an error of a full disk does not."""
+    """Name the file that could not be written, which an error of a full disk does not; clean up if interrupted."""
     try:
-        yield
+        with unfinished(path):
+            yield
     except OSError as error:
         if error.errno is None:
             raise  # a sentence already, about a file that was read

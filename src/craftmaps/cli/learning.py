@@ -1,12 +1,13 @@
 """One pass of a learner over a stream: watched, interrupted between two blocks, resumed."""
 
 import json
-import signal
+import threading
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from craftmaps.cli import interrupts
 from craftmaps.cli.files import writing
 from craftmaps.cli.terminal import Progress, say
 from craftmaps.progress import PhaseClock, heard_by
@@ -69,46 +70,64 @@ class CheckpointFolder:
 class WatchedPass:
     """The blocks of a stream on their way to a learner.
 
-    The first interruption ends the pass when the block at hand is counted, so that what is counted is whole;
-    the second one, and one while the learner solves, ends it at once.
+    With a checkpoint the first interruption ends the pass when the block at hand is counted and kept; the second one,
+    and one while there is nothing to keep or the learner solves, ends the program at once.
     """
 
     def __init__(self, model: Any, blocks: Iterable[tuple], progress: Progress, checkpoint: CheckpointFolder | None):
         self._model, self._blocks, self._progress, self._checkpoint = model, blocks, progress, checkpoint
         self._n_blocks = self._n_rows = 0
-        self._state = "whole"  # whole blocks are counted; "counting" one of them; "solving"
+        self._is_whole = True  # all blocks given to the learner are counted, and it does not solve
+        self._busy = threading.Lock()  # held while a block is counted or the checkpoint is written
         self._is_stopped = False
         self._clock = PhaseClock("learning")
 
     def __iter__(self) -> Iterator[tuple]:
-        for X, y in self._blocks:
-            self._state = "counting"
-            yield X, y
-            self._state = "whole"
+        for block in self._blocks:
+            self._busy.acquire()
+            self._is_whole = False
+            yield block
+            self._is_whole = True
             self._clock.turn_to("learning")
             self._n_blocks += 1
-            self._n_rows += X.shape[0]
+            self._n_rows += block[0].shape[0]
             self._progress.show(self._n_rows)
-            if self._is_stopped:
-                raise KeyboardInterrupt
+            self._release()
+        self._busy.acquire()
         self._clock.turn_to("solving")
         self._progress.turn_to("Solving")
         self.keep()
-        self._state = "solving"
+        self._is_whole = False
+        self._release()
 
     def fit(self, every: int) -> dict[str, float]:
         """Let the learner learn from all blocks; return the seconds of each phase."""
         try:
-            with self._interruptible(), heard_by(self._hear):
+            with heard_by(self._hear):
                 self._model.fit_stream(self, checkpoint=self._checkpoint and self._checkpoint.path, every=every)
         except (ValueError, TypeError) as error:
             if error.__cause__ is None:
                 raise
             # The learner speaks of blocks, and of rows that are kept, which they are not once this program ends.
             raise ValueError(f"After {self._n_rows:,} rows: {error.__cause__}") from None
-        self._state = "whole"
+        self._is_whole = True
         seconds = self._clock.read()
         return {phase: seconds[phase] for phase in _PHASES if phase in seconds}
+
+    @contextmanager
+    def resumable(self) -> Iterator[None]:
+        """Keep what is counted if the program is interrupted here, where there is a checkpoint to keep it in."""
+        if self._checkpoint is None:
+            yield
+            return
+        with interrupts.unfinished(self._checkpoint.path), interrupts.asking(self._stop):
+            yield
+
+    def end(self) -> None:
+        """Remove the checkpoint: the model is written."""
+        folder, self._checkpoint = self._checkpoint, None
+        if folder is not None:
+            folder.remove()
 
     def _hear(self, step: str) -> None:
         """Show a step, and note the phase that it is of."""
@@ -123,23 +142,25 @@ class WatchedPass:
 
         # The learner has seen more where blocks that were counted before are still being passed over.
         is_new = 0 < self._n_rows == getattr(self._model, "n_rows_seen_", 0)
-        if self._checkpoint is not None and is_new and self._state == "whole":
+        if self._checkpoint is not None and is_new and self._is_whole:
             checkpoint.write(self._checkpoint.path, self._model, self._n_blocks)
 
-    @contextmanager
-    def _interruptible(self) -> Iterator[None]:
-        """Note the first interruption and obey it between two blocks."""
-        signals = (signal.SIGINT, signal.SIGTERM)
-        before = [signal.signal(number, self._interrupt) for number in signals]
-        try:
-            yield
-        finally:
-            for number, handler in zip(signals, before, strict=True):
-                signal.signal(number, handler)
+    def _release(self) -> None:
+        """Let an interruption in; obey one that came before."""
+        if self._is_stopped:
+            self.keep()
+            interrupts.leave()
+        self._busy.release()
 
-    def _interrupt(self, number: int, frame: Any) -> None:
-        """Stop now if what is counted is whole, else soon."""
-        if self._is_stopped or self._state != "counting":
-            raise KeyboardInterrupt
-        self._is_stopped = True
-        self._progress.say("Stopping after the block at hand; interrupt again to stop at once.")
+    def _stop(self) -> bool:
+        """Obey an interruption now, or return True and obey it when the block at hand is counted."""
+        if not self._busy.acquire(blocking=False):
+            if not self._n_blocks:
+                return False  # there is nothing to keep
+            self._is_stopped = True
+            self._progress.say("Stopping after the block at hand; interrupt again to stop at once.")
+            if not self._busy.acquire(blocking=False):
+                return True
+        with suppress(OSError):  # what was written before is there
+            self.keep()
+        return False

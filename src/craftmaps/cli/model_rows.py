@@ -7,19 +7,20 @@ from typing import Any
 from scipy.sparse import issparse
 
 from craftmaps import load_model, streams
-from craftmaps.streams import Column, Columns
+from craftmaps.streams import Block, Column, Columns
 
 WIDEST_DENSE = 2048
 _LABEL_KINDS = {"b": "boolean", "i": "integer", "u": "integer", "f": "number"}
 
 
-def blocks_of(stream: streams.Stream) -> Iterator[tuple[Any, Any]]:
+def blocks_of(stream: streams.Stream) -> Iterator[Block]:
     """Yield the blocks of a stream, narrow sparse rows as dense ones: a model must not depend on the format of a file.
 
     Automatic choices look at more metrics for dense rows, and unit lengths round otherwise for sparse ones.
     """
-    for X, y in stream:
-        yield (X.toarray() if issparse(X) and X.shape[1] <= WIDEST_DENSE else X), y
+    for block in stream.blocks():
+        is_narrow = issparse(block.X) and block.X.shape[1] <= WIDEST_DENSE
+        yield block._replace(X=block.X.toarray()) if is_narrow else block
 
 
 def read_model(path: Path) -> Any:
@@ -45,13 +46,15 @@ def columns_of(model: Any) -> Columns:
     return Columns((Column("x", "list", width=width),), None, kind, n_cells=width)
 
 
-def open_rows(model: Any, source: Any, batch_rows: int) -> streams.Stream:
+def open_rows(model: Any, source: Any, batch_rows: int, ids: str | None) -> streams.Stream:
     """Open rows to predict; labels that a file has are not even read, as they may be missing."""
-    return streams.open(source, None, batch_rows, columns_of(model))
+    return streams.open(source, None, batch_rows, columns_of(model), ids=ids)
 
 
-def open_labelled_rows(columns: Columns, source: Any, target: str | int, batch_rows: int) -> streams.Stream:
+def open_labelled_rows(
+    columns: Columns, source: Any, target: str | int, batch_rows: int, weight: str | None
+) -> streams.Stream:
     """Open rows to compare predictions with labels on."""
     if target == "auto" and columns.n_cells is None and columns.target is not None:
         target = columns.target  # a table that lacks it is refused here, by name
-    return streams.open(source, target, batch_rows, columns)
+    return streams.open(source, target, batch_rows, columns, weight=weight)

@@ -5,11 +5,22 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
 _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+_LEAST_MEMORY = 64 * 10**6
+# Arguments of streams, and the options that they come from.
+_NAMES = {
+    "target": "--target",
+    "drop": "--drop",
+    "categories": "--categories",
+    "weight": "--weight",
+    "ids": "--id",
+    "decimal": "--decimal",
+    "dates": "--dates",
+}
 _KERNELS = "poly:DEGREE[:COEF0[:GAMMA]] or exp[:GAMMA]"
 
 
@@ -65,8 +76,11 @@ def parse_memory(text: str) -> int:
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kKmMgGtT]?[bB]?)\s*", text)
     unit = match[2].upper() if match else ""
     n_bytes = float(match[1]) * _UNITS[unit if unit in _UNITS else f"{unit}B"] if match else 0.0
-    if not 0 < n_bytes < math.inf:
+    if not 0 < n_bytes < math.inf or match is None:
         raise typer.BadParameter(f"It must be a size such as 4GB or 512MB, got {text!r}.")
+    if n_bytes < _LEAST_MEMORY:
+        hint = "" if unit else f": write {match[1]}GB"
+        raise typer.BadParameter(f"It must be at least 64MB, got {text!r}, which is {n_bytes:,.0f} bytes{hint}.")
     return int(n_bytes)
 
 
@@ -84,6 +98,18 @@ def as_source(paths: Sequence[str]) -> Any:
     return paths[0] if len(paths) == 1 else list(paths)
 
 
+def with_options(text: str) -> str:
+    """Return a sentence of streams with options in place of their arguments.
+
+    Examples
+    --------
+    >>> with_options("Read it with decimal=',', or leave it out with drop=['price'].")
+    "Read it with --decimal ,, or leave it out with --drop 'price'."
+    """
+    text = re.sub(r"\b(drop|categories)=\[(.+?)\]", r"--\1 \2", text)
+    return re.sub(r"\b(decimal|dates)=(['\"])(.+?)\2", r"--\1 \3", text)
+
+
 @contextmanager
 def named_as_options(is_target_typed: bool = True) -> Iterator[None]:
     """Say of options what streams say of their arguments; a target that was not typed is that of the training rows."""
@@ -91,14 +117,38 @@ def named_as_options(is_target_typed: bool = True) -> Iterator[None]:
         yield
     except ValueError as error:
         argument, _, rest = str(error).partition(" ")
-        if argument not in ("target", "drop", "categories"):
-            message = re.sub(r"(drop|categories)=\[(.+?)\]", r"--\1 \2", str(error))
+        if argument not in _NAMES:
+            message = with_options(str(error))
             if message == str(error):
                 raise
             raise ValueError(message) from None
-        if not is_target_typed:
+        if argument == "target" and not is_target_typed:
             raise ValueError(f"The target of the training rows {rest}") from None
-        raise typer.BadParameter(f"--{argument} {rest}") from None
+        raise typer.BadParameter(f"{_NAMES[argument]} {rest}") from None
+
+
+def column_options(
+    drop: Sequence[str] | None, categories: Sequence[str] | None, weight: str | None, decimal: str, dates: str
+) -> dict[str, Any]:
+    """Return what was said of columns as arguments of streams."""
+    return {
+        "drop": drop or [],
+        "categories": categories or [],
+        "weight": weight,
+        "decimal": None if decimal == "." else decimal,
+        "dates": None if dates == "refuse" else dates,
+    }
+
+
+def parse_share(text: str) -> float:
+    """Return a number between 0 and 1."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 < value < 1:
+        raise typer.BadParameter(f"It must be a number above 0 and below 1, got {str(text)!r}.")
+    return value
 
 
 def whole_number(least: int, most: int | None = None) -> Callable[[str], int]:
@@ -145,6 +195,14 @@ Drop = Annotated[list[str] | None, typer.Option(metavar="COL", help="Column to l
 Categories = Annotated[
     list[str] | None,
     typer.Option(metavar="COL", help="Column of names that look like numbers, such as codes; may be repeated."),
+]
+Weight = Annotated[
+    str | None, typer.Option(metavar="COL", help="Column with the weights of the rows, which is no feature.")
+]
+Decimal = Annotated[Literal[".", ","], typer.Option(help="Decimal mark of the numbers in a CSV file.")]
+Dates = Annotated[
+    Literal["refuse", "parts"],
+    typer.Option(help="What to do with dates: parts makes year, month, day, weekday and time of them."),
 ]
 Kernel = Annotated[Any, option(parse_kernel, "KERNEL", f"{_KERNELS}.")]
 KernelOrAuto = Annotated[Any, option(parse_kernel_or_auto, "KERNEL", f"auto, which compares polynomials, {_KERNELS}.")]

@@ -7,10 +7,13 @@ import typer
 from craftmaps.cli.options import (
     Categories,
     Data,
+    Dates,
+    Decimal,
     Drop,
     Json,
     Kernel,
     as_source,
+    column_options,
     kernel_text,
     named_as_options,
     option,
@@ -39,6 +42,8 @@ def plan(
     most: Annotated[Any, option(whole_number(1), "N", "Maps to show.")] = 10,
     drop: Drop = None,
     categories: Categories = None,
+    decimal: Decimal = ".",
+    dates: Dates = "refuse",
     as_json: Json = False,
 ) -> None:
     """Predict the error and cost of many maps.
@@ -58,9 +63,8 @@ def plan(
     if error is None and seconds is None:
         error = 0.2
     with named_as_options():
-        stream = streams.open(
-            as_source(data), parse_target(target), _SAMPLE_ROWS, drop=drop or [], categories=categories or []
-        )
+        named = column_options(drop, categories, None, decimal, dates)
+        stream = streams.open(as_source(data), parse_target(target), _SAMPLE_ROWS, **named)
     X, _ = next(iter(stream))
     n_rows = rows or stream.n_rows or X.shape[0]
     choices = make_plan(normalize(X), kernel, error, seconds, n_rows=n_rows)

@@ -1,5 +1,11 @@
-"""Files of predictions, written block by block."""
+"""Files of predictions, written block by block.
 
+Probabilities of a row sum to one in the precision of the file: they are rounded to it, and the largest takes the
+remainder. In CSV files they have nine decimals and sum to one exactly. In Parquet and NPY files they are float32, and
+their sum is one within half the spacing of floats below one.
+"""
+
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -13,11 +19,18 @@ from craftmaps.cli.files import writing
 from craftmaps.whole_files import new_file
 
 SUFFIXES = (".parquet", ".csv", ".npy")
+_CSV_DECIMALS = 9
 
 
 @contextmanager
 def prediction_file(path: Path) -> Iterator[Any]:
-    """Give a writer for the format that a suffix tells."""
+    """Give a writer for the format that a suffix tells; "-" is CSV to standard output."""
+    if str(path) == "-":
+        writer = CsvPredictions(sys.stdout.buffer)
+        yield writer
+        writer.close()
+        sys.stdout.buffer.flush()
+        return
     writers = {".parquet": ParquetPredictions, ".csv": CsvPredictions, ".npy": NpyPredictions}
     with writing(path), new_file(path) as new, open(new, "wb") as file:
         writer = writers[path.suffix.lower()](file)
@@ -25,8 +38,31 @@ def prediction_file(path: Path) -> Iterator[Any]:
         writer.close()
 
 
+def rounded(probabilities: NDArray, decimals: int | None = None) -> NDArray:
+    """Return probabilities that sum to one over each row, in the precision given or else in their own.
+
+    Examples
+    --------
+    >>> thirds = np.full((1, 3), 1 / 3, np.float32)
+    >>> rounded(thirds, decimals=2).tolist()
+    [[0.34, 0.33, 0.33]]
+    >>> float(rounded(thirds).astype(np.float64).sum()) - 1
+    0.0
+    """
+    exact = probabilities.astype(np.float64)
+    exact /= exact.sum(axis=1, keepdims=True)
+    near = exact.round(decimals) if decimals is not None else exact.astype(probabilities.dtype).astype(np.float64)
+    rows, largest = np.arange(near.shape[0]), near.argmax(axis=1)
+    near[rows, largest] = 0.0
+    rest = 1 - near.sum(axis=1)
+    near[rows, largest] = rest if decimals is None else rest.round(decimals)
+    return near if decimals is not None else near.astype(probabilities.dtype)
+
+
 class _ArrowPredictions(ABC):
     """Named columns, written by Arrow."""
+
+    decimals: int | None = None  # of probabilities; those of their type if None
 
     def __init__(self, file: BinaryIO):
         self._file = file
@@ -63,6 +99,8 @@ class ParquetPredictions(_ArrowPredictions):
 class CsvPredictions(_ArrowPredictions):
     """Comma-separated text with a header."""
 
+    decimals = _CSV_DECIMALS
+
     def _open(self, schema: Any) -> Any:
         import pyarrow.csv
 
@@ -72,6 +110,8 @@ class CsvPredictions(_ArrowPredictions):
 
 class NpyPredictions:
     """One array: a vector, or a matrix with a column for each class."""
+
+    decimals = None
 
     def __init__(self, file: BinaryIO):
         self._file, self._n_rows = file, 0

@@ -1,5 +1,6 @@
 """The program: its commands, its exit codes, and every error in one sentence."""
 
+import errno
 import platform
 import sys
 import traceback
@@ -8,13 +9,15 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from craftmaps import __version__
+from craftmaps.cli import interrupts
 from craftmaps.cli.data import data
 from craftmaps.cli.demo import demo
 from craftmaps.cli.evaluate import evaluate
 from craftmaps.cli.inspect import inspect
+from craftmaps.cli.options import with_options
 from craftmaps.cli.plan import plan
 from craftmaps.cli.predict import predict
 from craftmaps.cli.train import train
@@ -25,24 +28,60 @@ _EXPECTED = (ValueError, TypeError, OSError, ImportError, MemoryError)
 
 
 class Program(TyperGroup):
-    """The group of commands. Exit codes: 0 done, 1 the work failed, 2 wrong usage, 130 interrupted."""
+    """The group of commands.
+
+    Exit codes: 0 done, 1 the work failed, 2 wrong usage, 130 interrupted, 143 terminated.
+    """
 
     def main(self, args: Any = None, *others: Any, standalone_mode: bool = True, **extra: Any) -> Any:
         """Run a command; without `--debug` an error is one sentence and no traceback."""
         args = sys.argv[1:] if args is None else list(args)
         # Taken out here, so that it may stand before or behind the name of the command.
         is_debug = _DEBUG in args
-        args = [argument for argument in args if argument != _DEBUG]
+        args = [argument for argument in args if argument != _DEBUG] or ["--help"]
         if not standalone_mode:
             return super().main(args, *others, standalone_mode=False, **extra)
         try:
             code = super().main(args, *others, standalone_mode=False, **extra)
+            sys.stdout.flush()
         except Exception as error:
+            if interrupts.was_received():
+                interrupts.leave()  # what a signal broke is no error
+            if isinstance(error, OSError) and error.errno == errno.EPIPE:
+                interrupts.silence_closed_pipe()
+                sys.exit(1)
             if is_debug:
                 traceback.print_exception(error)
             typer.echo(f"craftmaps: {_sentence(error)}", err=True)
             code = getattr(error, "exit_code", 1)
         sys.exit(code or 0)
+
+
+class Command(TyperCommand):
+    """A command whose help names arguments by their metavar alone, in every version of typer."""
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """Return what stands behind the name of the command in its usage."""
+        pieces = ["[OPTIONS]"]
+        for argument in self._arguments(ctx):
+            name = argument.metavar if argument.required else f"[{argument.metavar}]"
+            pieces.append(name if argument.nargs == 1 else f"{name}...")
+        return pieces
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the arguments, then the options."""
+        arguments = self._arguments(ctx)
+        records = [(argument.metavar, argument.get_help_record(ctx)[1]) for argument in arguments]
+        if records:
+            with formatter.section("Arguments"):
+                formatter.write_dl(records)
+        records = [option.get_help_record(ctx) for option in self.get_params(ctx) if option not in arguments]
+        with formatter.section("Options"):
+            formatter.write_dl([record for record in records if record is not None])
+
+    def _arguments(self, ctx: Any) -> list[Any]:
+        """Return the parameters that are no options."""
+        return [parameter for parameter in self.get_params(ctx) if parameter.param_type_name == "argument"]
 
 
 def _sentence(error: Exception) -> str:
@@ -95,14 +134,25 @@ def _options(
     ] = False,
     debug: Annotated[bool, typer.Option(_DEBUG, help="Show where an error comes from; for every command.")] = False,
 ) -> None:
-    """Learn polynomial-kernel models in one pass over any number of rows."""
+    """Learn polynomial-kernel models in one pass over any number of rows.
+
+    Example: craftmaps train train.csv --test test.csv --out model.craft
+    """
 
 
 for command in (train, predict, evaluate, inspect, plan, data, demo):
-    app.command()(command)
+    app.command(cls=Command)(command)
 
 
-def main(arguments: list[str] | None = None) -> None:
-    """Run the program, by default with the arguments that it was called with."""
-    warnings.formatwarning = lambda message, *_, **__: f"craftmaps: {message}\n"
-    app(arguments)
+def _warning(message: Any, *_: Any, **__: Any) -> str:
+    """Return a warning on one line, with options in place of arguments."""
+    return f"craftmaps: {' '.join(with_options(str(message)).split())}\n"
+
+
+def run(arguments: list[str]) -> None:
+    """Run the program with its arguments."""
+    warnings.formatwarning = _warning
+    try:
+        app(arguments)
+    finally:
+        interrupts.end()

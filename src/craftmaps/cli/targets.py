@@ -7,6 +7,8 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
+from craftmaps.streams import Block
+
 _FEW_VALUES = 20
 _ENOUGH_ROWS = 100
 
@@ -40,11 +42,12 @@ def is_regression(wanted: bool | None, target: Any, kind: str | None, y: NDArray
     return False
 
 
-def checked_classes(blocks: Iterable[tuple], target: Any, most: int, bound: int) -> Iterator[tuple]:
+def checked_classes(blocks: Iterable[Block], target: Any, most: int, bound: int) -> Iterator[Block]:
     """Yield blocks; refuse more classes than fit, before the learner makes room for them, and fewer than two."""
     labels: set[Any] = set()
     n_rows = 0
-    for X, y in blocks:
+    for block in blocks:
+        y: Any = block.y
         labels.update(np.unique(y).tolist())
         n_rows += y.size
         if len(labels) > most:
@@ -52,6 +55,6 @@ def checked_classes(blocks: Iterable[tuple], target: Any, most: int, bound: int)
                 f"The target {target!r} has more than {most:,} classes in {n_rows:,} rows, which is what fits in "
                 f"{bound / 1e9:.1f} GB: ask for fewer --components, or predict a number with --regression."
             )
-        yield X, y
+        yield block
     if len(labels) < 2:
         raise ValueError(f"The target {target!r} must have at least 2 classes, got only {labels.pop()!r}.")

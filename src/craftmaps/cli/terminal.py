@@ -76,16 +76,18 @@ class Progress:
         What is done, such as "Learning".
     stream : Stream
         Tells how many rows or bytes there are.
+    is_clear : bool, default=True
+        Whether a terminal is free for a bar.
     """
 
-    def __init__(self, verb: str, stream: Any):
+    def __init__(self, verb: str, stream: Any, is_clear: bool = True):
         self._verb, self._stream = verb, stream
         self._started = self._shown = time.monotonic()
         self._clock = RowClock()
         self.n_rows = 0
         self._bar: RichProgress | None = None
         output = console(is_error=True)
-        if output.is_terminal:
+        if output.is_terminal and is_clear:
             self._bar = RichProgress(
                 TextColumn("{task.description}"),
                 BarColumn(bar_width=20),

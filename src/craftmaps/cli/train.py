@@ -1,30 +1,36 @@
 """`craftmaps train`: learn a model from files in one pass."""
 
-import shlex
-import sys
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
 
-from craftmaps.cli.description import error_text, model_facts
+from craftmaps.cli import interrupts
+from craftmaps.cli.description import area_text, error_text, model_facts
 from craftmaps.cli.files import check_output
 from craftmaps.cli.options import (
     Categories,
     Data,
+    Dates,
+    Decimal,
     Drop,
     Json,
     KernelOrAuto,
     Threads,
+    Weight,
     as_source,
+    column_options,
     option,
     parse_memory,
+    parse_share,
     parse_target,
     real_number,
     whole_number,
 )
-from craftmaps.cli.terminal import print_facts, print_json, say, words
+from craftmaps.cli.terminal import print_facts, print_json, words
+
+_MOST_NAMES = 5
 
 
 def train(
@@ -36,6 +42,14 @@ def train(
     ] = None,
     test: Annotated[
         list[str] | None, typer.Option(metavar="DATA", help="Rows to measure the error on; may be repeated.")
+    ] = None,
+    test_share: Annotated[
+        Any,
+        option(
+            parse_share,
+            "SHARE",
+            "Hold out a share of DATA, such as 0.2, to measure the error on; equal rows stay together.",
+        ),
     ] = None,
     report: Annotated[Path | None, typer.Option(metavar="FILE", help="Write an HTML page about the run.")] = None,
     components: Annotated[Any, option(whole_number(1), "E", "Width of the features.")] = 2048,
@@ -83,6 +97,9 @@ def train(
     ] = None,
     drop: Drop = None,
     categories: Categories = None,
+    weight: Weight = None,
+    decimal: Decimal = ".",
+    dates: Dates = "refuse",
     max_rows: Annotated[Any, option(whole_number(1), "ROWS", "Stop after so many rows.")] = None,
     batch_rows: Annotated[
         Any, option(whole_number(1), "ROWS", "Rows to read at a time; by default as memory allows.")
@@ -102,6 +119,7 @@ def train(
     Example: craftmaps train train.csv --test test.csv --out model.craft
     """
     from craftmaps import threads as using_threads
+    from craftmaps.cli.held_out import HeldOutShare
     from craftmaps.cli.learning import CheckpointFolder
     from craftmaps.cli.training import Training, TrainingRows
 
@@ -111,6 +129,9 @@ def train(
         check_output(report, "--report", [*sources, str(out)])
     if resume and checkpoint is None:
         raise typer.BadParameter("--resume needs the folder of the run: give --checkpoint DIR too.")
+    if test_share is not None and (test or data == ["-"]):
+        got = "--test too" if test else "standard input, which can be read only once"
+        raise typer.BadParameter(f"--test-share takes its rows from the files of DATA, got {got}.")
     parameters = {
         "kernel": kernel,
         "n_components": components,
@@ -122,23 +143,22 @@ def train(
         "random_state": seed,
     }
     with using_threads(threads) if threads else nullcontext():
-        named = {"drop": drop or [], "categories": categories or []}
-        rows = TrainingRows(as_source(data), parse_target(target), named, max_rows, batch_rows)
+        named = column_options(drop, categories, weight, decimal, dates)
+        held_out = None if test_share is None else HeldOutShare(test_share, seed)
+        rows = TrainingRows(as_source(data), parse_target(target), named, max_rows, batch_rows, held_out)
         rows.fit_in(memory, parameters)
         test_rows = rows.open_test(as_source(test)) if test else None
         folder = None if checkpoint is None else CheckpointFolder(checkpoint, rows.described(), resume)
         training = Training(rows, parameters, regression, folder)
-        try:
+        with training.resumable():
             training.learn(checkpoint_every)
             training.save(out)
-        except KeyboardInterrupt:
-            training.keep()
-            _say_how_to_go_on(folder)
-            raise typer.Exit(130) from None
         if test_rows is not None:
             training.test(test_rows, keeps_rows=report is not None)
+        elif held_out is not None:
+            training.test_held_out(keeps_rows=report is not None)
         if report is not None:
-            training.write_report(report, data=", ".join(data), command=_command())
+            training.write_report(report, data=", ".join(data), command=interrupts.command())
     summary = training.summary() | {"report": report and str(report)}
     if as_json:
         print_json(summary)
@@ -146,35 +166,40 @@ def train(
         print_facts(_facts(summary))
 
 
-def _command() -> str:
-    """Return what was typed."""
-    return shlex.join(["craftmaps", *sys.argv[1:]])
-
-
-def _say_how_to_go_on(folder: Any) -> None:
-    """Say what an interruption left."""
-    if folder is None:
-        say("Interrupted: nothing was kept. With --checkpoint DIR a run can be resumed.")
-    elif not folder.path.exists():
-        say("Interrupted before anything was counted.")
-    else:
-        resume = "" if "--resume" in sys.argv else " --resume"
-        say(f"Interrupted: what was counted is in {folder.path}. To go on:\n{_command()}{resume}")
-
-
 def _facts(summary: dict[str, Any]) -> list[tuple[str, str]]:
     """Return what a person wants to know of a run."""
-    from craftmaps.report.wording import duration, memory
+    from craftmaps.report.wording import duration, memory, number
 
     model, seconds = summary["model"], summary["seconds"]
     packed = ", Gram matrix packed in float32" if summary["packed"] else ""
     facts = [
         ("model", f"{summary['out']}, {memory(model['bytes'])}"),
         *model_facts(model),
+        ("columns", _kinds(summary["kinds"])),
         ("cross-validated", error_text(summary["cross_validation"])),
-        ("test", error_text(summary["test"])),
+        ("test", _tested(summary)),
+        ("test AUC", area_text(summary["test"]) if "auc" in (summary["test"] or {}) else ""),
+        ("test log loss", number(summary["test"]["log_loss"]) if "auc" in (summary["test"] or {}) else ""),
         ("time", ", ".join(f"{name} {duration(value)}" for name, value in seconds.items())),
         ("memory", "" if summary["peak_memory"] is None else f"{memory(summary['peak_memory'])} at most{packed}"),
         ("report", summary["report"] or ""),
     ]
     return [(name, words(text)) for name, text in facts if text]
+
+
+def _tested(summary: dict[str, Any]) -> str:
+    """Write the error on test rows, and where they are from."""
+    share = summary["test_share"]
+    return error_text(summary["test"]) + (f", a share of {share:g} held out" if share else "")
+
+
+def _kinds(kinds: list[dict[str, Any]]) -> str:
+    """Write how many columns of each kind there are, with the names of the first few that are not numbers."""
+    told = []
+    for line in kinds:
+        names = [] if line["kind"] in ("number", "numbers") else line["names"]
+        shown = ", ".join(names[:_MOST_NAMES]) + (
+            f" and {len(names) - _MOST_NAMES:,} more" * (len(names) > _MOST_NAMES)
+        )
+        told.append(f"{line['columns']:,} {line['kind']}" + (f" ({shown})" if shown else ""))
+    return ", ".join(told)

@@ -2,8 +2,8 @@
 
 import itertools
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +11,10 @@ import numpy as np
 from scipy.sparse import issparse, vstack
 
 from craftmaps import CraftClassifier, CraftRegressor, streams
+from craftmaps.cli import interrupts
 from craftmaps.cli.description import describe
 from craftmaps.cli.files import writing
+from craftmaps.cli.held_out import HeldOutShare, PartOfStream
 from craftmaps.cli.learning import CheckpointFolder, WatchedPass
 from craftmaps.cli.memory import budget, peak_memory, total_memory
 from craftmaps.cli.model_rows import WIDEST_DENSE, blocks_of, open_labelled_rows
@@ -23,6 +25,7 @@ from craftmaps.cli.terminal import Progress
 from craftmaps.report import Run
 from craftmaps.report import write as write_page
 from craftmaps.report.intervals import chosen_alpha
+from craftmaps.streams import Block
 
 _MOST_TEST_BYTES = 2**28
 _SAMPLE_ROWS = 1000
@@ -37,14 +40,16 @@ class TrainingRows:
         self,
         source: Any,
         target: str | int,
-        named: Mapping[str, Sequence[str]],
+        named: Mapping[str, Any],
         max_rows: int | None,
         batch_rows: int | None,
+        held_out: HeldOutShare | None = None,
     ):
         # Standard input is looked at once and cannot be opened again with other blocks.
         self._is_fixed = batch_rows is not None or source == "-"
         self._source, self._batch_rows = source, batch_rows or _USUAL_ROWS
         self._options = {"target": target, "max_rows": max_rows, **named}
+        self.held_out = held_out
         with named_as_options():
             self.stream = streams.open(source, batch_rows=self._batch_rows, **self._options)
 
@@ -62,13 +67,15 @@ class TrainingRows:
     def open_test(self, source: Any) -> streams.Stream:
         """Open rows to test on, with the columns of these."""
         with named_as_options(is_target_typed=False):
-            return open_labelled_rows(self.stream.columns, source, "auto", self._batch_rows)
+            weight = self._options.get("weight")
+            return open_labelled_rows(self.stream.columns, source, "auto", self._batch_rows, weight)
 
     def described(self) -> dict[str, Any]:
         """Return what must be the same for a run to be resumed."""
         return {
             "batch_rows": self._batch_rows,
             "max_rows": self._options["max_rows"],
+            "test_share": None if self.held_out is None else self.held_out.share,
             "size_in_bytes": self.stream.total_bytes,
             "columns": self.stream.columns.to_plain(),
         }
@@ -80,34 +87,38 @@ class Training:
     def __init__(
         self, rows: TrainingRows, parameters: dict[str, Any], regression: bool | None, folder: CheckpointFolder | None
     ):
-        self._rows, self._folder = rows, folder
+        self._rows = rows
         parameters = parameters | {"packed": rows.budget.is_packed}
         stream, columns = rows.stream, rows.stream.columns
         self.seconds: dict[str, float] = {}
         self._scores: dict[str, Any] | None = None
         self._test_rows: tuple[Any, Any] | None = None
-        blocks = blocks_of(stream)
-        first: tuple[Any, Any] = next(blocks)
-        self._sample = first[0][:_SAMPLE_ROWS]
+        blocks, watched = blocks_of(stream), stream
+        if rows.held_out is not None:
+            blocks = rows.held_out.for_training(blocks)
+            watched = PartOfStream(stream, 1 - rows.held_out.share)
+        first: Any = next(blocks)
+        self._sample = first.X[:_SAMPLE_ROWS]
         blocks = itertools.chain([first], blocks)
-        if is_regression(regression, columns.target, columns.target_kind, first[1]):
+        if is_regression(regression, columns.target, columns.target_kind, first.y):
             of_classes = ("code", "calibration")
             parameters = {name: value for name, value in parameters.items() if name not in of_classes}
             self.model: Any = CraftRegressor(**parameters)
         else:
             self.model = CraftClassifier(**parameters)
             blocks = checked_classes(blocks, columns.target, rows.budget.most_classes, rows.budget.n_bytes)
-        self._progress = Progress("Learning", stream)
-        self._pass = WatchedPass(self.model, blocks, self._progress, folder)
+        self._progress = Progress("Learning", watched)
+        for_learner = (block[:2] if block.weight is None else block[:3] for block in blocks)
+        self._pass = WatchedPass(self.model, for_learner, self._progress, folder)
 
     def learn(self, every: int) -> None:
         """Learn from all rows; a checkpoint is written from time to time."""
         with self._progress:
             self.seconds = self._pass.fit(every)
 
-    def keep(self) -> None:
-        """Write the checkpoint, if there is to be one and it can be written whole."""
-        self._pass.keep()
+    def resumable(self) -> AbstractContextManager[None]:
+        """Keep what is counted if the program is interrupted here, where there is a checkpoint to keep it in."""
+        return self._pass.resumable()
 
     def save(self, path: Path) -> None:
         """Write the model, with the rule that makes rows of files."""
@@ -117,28 +128,39 @@ class Training:
         except OSError:
             # The pass took long: it can be resumed when there is room again.
             with suppress(OSError):
-                self.keep()
+                self._pass.keep()
             raise
-        if self._folder is not None:
-            self._folder.remove()
         self._path = path
+        interrupts.tell(f"the model is in {path}, but the rest of the run is missing")
+        self._pass.end()
 
     def test(self, stream: streams.Stream, keeps_rows: bool) -> None:
         """Measure the error on other rows; keep as many of them as a report can show."""
+        self._test(blocks_of(stream), stream, "--test", keeps_rows)
+
+    def test_held_out(self, keeps_rows: bool) -> None:
+        """Measure the error on the rows that were held out, in a second pass over the files."""
+        held_out, stream = self._rows.held_out, self._rows.stream
+        assert held_out is not None
+        blocks = held_out.for_testing(blocks_of(stream))
+        self._test(blocks, PartOfStream(stream, held_out.share), "--test-share", keeps_rows)
+
+    def _test(self, blocks: Iterable[Block], watched: Any, source: str, keeps_rows: bool) -> None:
+        """Measure the error on blocks of rows."""
         started = time.monotonic()
         kept: list[tuple[Any, Any]] = []
         n_bytes = 0
 
-        def blocks():
+        def noted():
             nonlocal n_bytes
-            for X, y in blocks_of(stream):
+            for block in blocks:
                 if keeps_rows and n_bytes < _MOST_TEST_BYTES:
-                    kept.append((X, y))
-                    n_bytes += X.data.nbytes
-                yield X, y
+                    kept.append(block[:2])
+                    n_bytes += block.X.data.nbytes
+                yield block
 
-        with Progress("Testing", stream) as progress:
-            self._scores = score(self.model, blocks(), progress, "--test")
+        with Progress("Testing", watched) as progress:
+            self._scores = score(self.model, noted(), progress, source)
         if kept:
             X = [rows for rows, _ in kept]
             self._test_rows = (vstack(X) if issparse(X[0]) else np.concatenate(X), np.concatenate([y for _, y in kept]))
@@ -168,6 +190,10 @@ class Training:
             "model": describe(self.model, self._path, self._rows.stream.columns.target),
             "cross_validation": _held_out(self.model),
             "test": self._scores,
+            "test_share": None if self._rows.held_out is None else self._rows.held_out.share,
+            "kinds": [
+                {"kind": kind, "columns": n, "names": names} for kind, n, names in self._rows.stream.columns.summary()
+            ],
             "seconds": self.seconds,
             "peak_memory": peak_memory(),
             "packed": self._rows.budget.is_packed,

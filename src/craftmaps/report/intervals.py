@@ -12,7 +12,7 @@ _RESAMPLES = 1000
 _MOST_GROUPS = 2000
 
 
-def wilson(successes: float, n: int) -> list[float]:
+def wilson(successes: float, n: float) -> list[float]:
     """Return the 95 % confidence interval of Wilson for a share of n rows.
 
     Examples
@@ -36,14 +36,14 @@ def of_folds(errors: NDArray[np.float64], mean: float) -> list[float] | None:
     return [max(mean - half, 0.0), mean + half]
 
 
-def of_root_mean_square(square: float, fourth: float, n: int) -> list[float] | None:
-    """Return the interval of a root mean square error of n rows, from the means of squared errors and of their squares.
+def of_root_mean_square(square: float, variance: float, n: int) -> list[float] | None:
+    """Return the interval of a root mean square error of n rows, from the mean square and the variance of that mean.
 
-    Sums are enough, so rows that come block by block have the same interval as rows in memory.
+    Both follow from sums, so rows that come block by block have the same interval as rows in memory.
     """
-    if n < 2 or not np.isfinite(square**2 + fourth):
+    if n < 2 or not np.isfinite(square + variance):
         return None
-    half = float(norm.ppf(0.5 + _LEVEL / 2) * np.sqrt(max(fourth - square**2, 0.0) / n))
+    half = float(norm.ppf(0.5 + _LEVEL / 2) * np.sqrt(max(variance, 0.0)))
     return [float(np.sqrt(max(square - half, 0.0))), float(np.sqrt(square + half))]
 
 
@@ -66,19 +66,13 @@ class ChosenAlpha(NamedTuple):
 
 
 def chosen_alpha(results: dict[str, Any], is_classifier: bool) -> ChosenAlpha:
-    """Return which alpha the learner took, and its held-out error, from `cv_results_`."""
-    fold_errors, means = np.asarray(results["fold_errors"]), np.asarray(results["mean_error"])
-    index = results.get("chosen")
-    if index is None:
-        # As the learner chooses: of those tried on all folds the best, of equally good ones the largest.
-        finished = np.where(np.isfinite(fold_errors).all(axis=1), means, np.inf)
-        index = means.size - 1 - int(np.argmin(finished[::-1]))
-    index, n_rows = int(index), int(results["n_rows"])
-    error = float(means[index])
+    """Return which alpha the learner took, and the error of rows that were left out, from `cv_results_`."""
+    error, n_rows = float(results["error"]), int(results["n_rows"])
     if is_classifier:
-        return ChosenAlpha(index, error, wilson(error * n_rows, n_rows), n_rows)
-    ends = of_folds(fold_errors[index], error)
-    return ChosenAlpha(index, error, None if ends is None else np.sqrt(ends).tolist(), n_rows)
+        n_effective = float(results["n_effective"])
+        return ChosenAlpha(results["chosen"], error, wilson(error * n_effective, n_effective), n_rows)
+    ends = of_folds(results["error_by_fold"], error)
+    return ChosenAlpha(results["chosen"], error, None if ends is None else np.sqrt(ends).tolist(), n_rows)
 
 
 def bootstrap(columns: NDArray[np.float64], statistic: Callable[[NDArray], NDArray]) -> list[float] | None:

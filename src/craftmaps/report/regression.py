@@ -39,7 +39,7 @@ def regression(run: Run, X: Any, y: NDArray) -> dict[str, Any]:
     return {
         "rows": true.shape[0],
         "rmse": _rmse(means)[0],
-        "rmse_interval": of_root_mean_square(square, fourth, true.shape[0]),
+        "rmse_interval": of_root_mean_square(square, (fourth - square**2) / len(true), len(true)),
         "r2": _r2(means)[0],
         "r2_interval": bootstrap(columns, _r2),
         "n_targets": n_targets,

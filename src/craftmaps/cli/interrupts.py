@@ -1,0 +1,168 @@
+"""Ctrl-C and SIGTERM: one sentence and exit code 130 or 143, at any moment.
+
+A thread waits for signals, so that a long call into BLAS or LAPACK, which keeps Python's own handlers waiting, delays
+nothing, and no exception is thrown through imports, compilers and callbacks that print or swallow it. Only the standard
+library is imported here, and little of it, because signals are handled before anything else is loaded.
+"""
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any, NoReturn
+
+_WORDS = {signal.SIGINT: "Interrupted", signal.SIGTERM: "Terminated"}
+_CLEAR_LINE, _SHOW_CURSOR = "\r\x1b[2K", "\x1b[?25h"
+_CHECKPOINT = "--checkpoint"
+
+
+class _State:
+    """What the process has to know when a signal arrives."""
+
+    def __init__(self) -> None:
+        self.arguments = sys.argv[1:]
+        self.number: int | None = None
+        self.n_obeyed = 0
+        self.left: str | None = None
+        self.unfinished: list[str] = []
+        self.ask: Callable[[], bool] | None = None
+        self.leaving = threading.Lock()
+
+
+_state = _State()
+
+
+def install(arguments: list[str]) -> None:
+    """Handle signals from now on, for a program with these arguments."""
+    _state.arguments = arguments
+    if threading.current_thread() is not threading.main_thread():
+        return  # only the main thread may set handlers
+    for number in _WORDS:
+        # A shell starts jobs in the background with SIGINT ignored, nohup with SIGHUP: this stays.
+        if signal.getsignal(number) not in (signal.SIG_IGN, None):
+            signal.signal(number, _note if os.name == "posix" else _obey)
+    if os.name == "posix":
+        reading, writing = os.pipe()
+        os.set_blocking(writing, False)
+        signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+        threading.Thread(target=_wait, args=(reading,), name="craftmaps-signals", daemon=True).start()
+
+
+def end() -> None:
+    """Ignore signals while the interpreter shuts down: the work is done."""
+    if _state.number is not None:
+        leave()
+    if threading.current_thread() is threading.main_thread():
+        for number in _WORDS:
+            if signal.getsignal(number) in (_note, _obey):
+                signal.signal(number, signal.SIG_IGN)
+
+
+def was_received() -> bool:
+    """Tell whether a signal has arrived."""
+    return _state.number is not None
+
+
+def leave() -> NoReturn:
+    """Remove unfinished files, say one sentence and exit."""
+    if not _state.leaving.acquire(blocking=False):
+        threading.Event().wait()  # another thread is about to exit
+    for path in _state.unfinished:
+        with suppress(OSError):
+            os.unlink(f"{path}.{os.getpid()}.new")  # the name that `new_file` gives
+    text = f"craftmaps: {sentence()}\n"
+    with suppress(OSError):
+        if os.isatty(2):  # there may be a progress bar, which hides the cursor
+            text = _CLEAR_LINE + _SHOW_CURSOR + text
+        os.write(2, text.encode(errors="surrogateescape"))
+    os._exit(128 + (_state.number or signal.SIGINT))
+
+
+def sentence() -> str:
+    """Return what to say: that the program was interrupted, what is left, and how to go on."""
+    word = _WORDS[signal.Signals(_state.number or signal.SIGINT)]
+    if _state.left is not None:
+        return f"{word}: {_state.left}."
+    if next((argument for argument in _state.arguments if not argument.startswith("-")), "") != "train":
+        return f"{word}."
+    folder = _value_of(_CHECKPOINT)
+    if folder is None:
+        return f"{word}: nothing was kept; with {_CHECKPOINT} DIR a run can be resumed."
+    path = os.path.join(folder, "run.checkpoint")
+    if not os.path.exists(path):
+        return f"{word} before the first checkpoint: nothing was kept."
+    return f"{word}: what was counted is in {path}; go on with: {command('--resume')}"
+
+
+def command(flag: str | None = None) -> str:
+    """Return what was typed, with a flag that may be there already."""
+    import shlex
+
+    flags = [] if flag is None or flag in _state.arguments else [flag]
+    return shlex.join(["craftmaps", *_state.arguments, *flags])
+
+
+def tell(left: str | None) -> None:
+    """Say this of what an interruption leaves, from now on."""
+    _state.left = left
+
+
+@contextmanager
+def unfinished(path: os.PathLike) -> Iterator[None]:
+    """Remove the new version of a file that is being written if the process is interrupted."""
+    _state.unfinished.append(os.fspath(path))
+    try:
+        yield
+    finally:
+        _state.unfinished.pop()
+
+
+@contextmanager
+def asking(ask: Callable[[], bool]) -> Iterator[None]:
+    """Call `ask` at the first interruption, in another thread; if it returns True it calls `leave` itself, soon."""
+    _state.ask = ask
+    try:
+        yield
+    finally:
+        _state.ask = None
+
+
+def _value_of(option: str) -> str | None:
+    """Return the value of an option on the command line, which may not have been parsed yet."""
+    arguments = _state.arguments
+    for argument, following in zip(arguments, [*arguments[1:], None], strict=True):
+        if argument == option:
+            return following
+        if argument.startswith(f"{option}="):
+            return argument.removeprefix(f"{option}=")
+    return None
+
+
+def _note(number: int, frame: Any) -> None:
+    """Note a signal; the thread that waits for signals obeys it."""
+    _state.number = _state.number or number
+
+
+def _obey(number: int, frame: Any = None) -> None:
+    """Leave, unless the work asks to be waited for; at the second signal in any case."""
+    _note(number, frame)
+    _state.n_obeyed += 1
+    if not (_state.n_obeyed == 1 and _state.ask is not None and _state.ask()):
+        leave()
+
+
+def _wait(reading: int) -> None:
+    """Obey the signals whose numbers arrive in a pipe."""
+    while True:
+        for number in os.read(reading, 1):
+            if number in _WORDS:
+                _obey(number)
+
+
+def silence_closed_pipe() -> None:
+    """Drop what is still to be printed: who read standard output has gone."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
