@@ -17,6 +17,7 @@ from scipy import linalg
 from scipy.optimize import minimize, minimize_scalar
 from scipy.special import log_softmax, softmax
 
+from craftmaps.fields import DamagedError, Fields
 from craftmaps.parallel import serial_blas
 
 CALIBRATIONS = ("auto", "temperature", "matrix")
@@ -25,6 +26,7 @@ _PENALTY = 10.0  # a matrix is expected within 1 / sqrt(10) of the identity
 _FEWEST_ROWS = 500  # to tell whether a matrix is better
 _MOST_CLASSES = 256  # beyond, a matrix has more numbers than the usual sample of rows can tell
 _MOST_STEPS = 200
+_SAVED = (np.float64, np.float32, np.float16)
 
 
 class Calibration(NamedTuple):
@@ -61,14 +63,16 @@ class Calibration(NamedTuple):
         }
 
     @classmethod
-    def from_plain(cls, plain: dict[str, Any], n_classes: int) -> Self:
+    def from_plain(cls, fields: Fields, n_classes: int) -> Self:
         """Make it again from its numbers and arrays."""
-        factor, matrix, offset = float(plain["factor"]), plain["matrix"], plain["offset"]
-        if matrix is None or offset is None:
+        factor = fields.number("factor", above=0.0)
+        matrix, offset = fields.value("matrix"), fields.value("offset")
+        if matrix is None and offset is None:
             return cls(factor)
         if np.shape(matrix) != (n_classes, n_classes) or np.shape(offset) != (n_classes,):
-            raise ValueError(f"a calibration of {np.shape(matrix)} and {np.shape(offset)} for {n_classes} classes")
-        return cls(factor, np.asarray(matrix, dtype=np.float64), np.asarray(offset, dtype=np.float64))
+            raise DamagedError(f"a calibration of {np.shape(matrix)} and {np.shape(offset)} for {n_classes} classes")
+        matrix, offset = fields.array("matrix", (n_classes,) * 2, _SAVED), fields.array("offset", (n_classes,), _SAVED)
+        return cls(factor, matrix.astype(np.float64), offset.astype(np.float64))
 
 
 def calibrate(
