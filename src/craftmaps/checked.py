@@ -107,7 +107,7 @@ def _refuse_text(X: Any) -> None:
     names = text_columns(X) if is_frame(X) else []
     if names:
         raise ValueError(
-            f"X must have numbers alone, none missing, got others in {listed(names)}: "
+            f"X must have numbers alone, without text, NaN or other missing values, got some in {listed(names)}: "
             "give the frame as fit_stream(streams.of(X, y=y)), which encodes categories and fills what is missing."
         )
 
@@ -118,10 +118,8 @@ def _checked_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | N
         return None
     weight = np.asarray(sample_weight, dtype=np.float64)
     weight = np.full(n_rows, float(weight)) if weight.ndim == 0 else weight
-    if weight.shape != (n_rows,) or not np.isfinite(weight).all() or (weight < 0).any() or not weight.any():
-        raise ValueError(
-            f"sample_weight must be {n_rows} finite numbers, none negative and not all zero, got shape {weight.shape}."
-        )
+    if weight.shape != (n_rows,) or not np.isfinite(weight).all() or (weight < 0).any():
+        raise ValueError(f"sample_weight must be {n_rows} finite numbers, none negative, got shape {weight.shape}.")
     return weight
 
 

@@ -44,6 +44,8 @@ class OnePassLearner(CountingLearner):
                 splits = self._given_splits(X.shape[0])
                 kept = np.arange(X.shape[0]) if weight is None else np.flatnonzero(weight)
                 X, y, weight = drop_weightless(X, y, weight)
+                if not kept.size:
+                    raise ValueError("sample_weight must not be all zero.")
                 spent = self._begin(X, y)
                 folds = None if splits is None else self._given_folds(splits, kept, spent, (X, y, weight))
             try:
@@ -90,6 +92,8 @@ class OnePassLearner(CountingLearner):
             raise TypeError(f"cv must be an int or None to learn block by block, got {type(self.cv).__name__}.")
         with self._unharmed():
             X, y, weight = drop_weightless(*self._validated(X, y, sample_weight, reset=first))
+            if not X.shape[0]:
+                return self  # rows of no weight count as none
             if first:
                 self._start()
             self._learn_targets(y)
@@ -152,10 +156,11 @@ class OnePassLearner(CountingLearner):
                     ) from error
                 if isinstance(rule, Columns):
                     self.notes_ = {"columns": rule.to_plain()}
-                progress.show(self.n_rows_seen_, n_blocks and (i + 1) / n_blocks)
-                if checkpoint is not None and self.n_rows_seen_ - last >= every:
+                seen = getattr(self, "n_rows_seen_", 0)
+                progress.show(seen, n_blocks and (i + 1) / n_blocks)
+                if checkpoint is not None and seen - last >= every:
                     checkpoints.write(checkpoint, self, i + 1)
-                    last = self.n_rows_seen_
+                    last = seen
             if not hasattr(self, "n_rows_seen_"):
                 raise ValueError("blocks must have at least one block of rows, got none.")
             self.finish()

@@ -19,9 +19,7 @@ def people(n_rows=200):
 
 def test_text_and_missing_values_are_named_and_the_way_out_too():
     frame, y = people()
-    words = (
-        r"numbers alone, none missing, got others in 'age', 'eyes': give the frame as fit_stream\(streams.of\(X, y=y"
-    )
+    words = r"or other missing values, got some in 'age', 'eyes': give the frame as fit_stream\(streams.of\(X, y=y"
     for learn in (classifier().fit, classifier().partial_fit):
         with pytest.raises(ValueError, match=words):
             learn(frame, y)

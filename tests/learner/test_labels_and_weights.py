@@ -131,6 +131,17 @@ def test_weights_of_a_regressor_are_repetitions():
     np.testing.assert_allclose(weighted.alpha_, repeated.alpha_, rtol=1e-12)
 
 
+def test_a_block_of_no_weight_counts_as_nothing():
+    X, y = labelled_rows()
+    weights = [np.zeros(80), np.ones(80), np.zeros(80)]
+    blocks = [(X[i::3], y[i::3], weight) for i, weight in enumerate(weights)]
+    assert_same_model(classifier().fit_stream(blocks), classifier().fit(X[1::3], y[1::3]))
+    with pytest.raises(ValueError, match="sample_weight must not be all zero"):
+        classifier().fit(X, y, np.zeros(240))
+    with pytest.raises(ValueError, match="at least one block of rows"):
+        classifier().fit_stream(blocks[:1])
+
+
 def test_a_label_of_no_weight_is_no_label():
     X, y = labelled_rows()
     model = classifier().fit(X, y, sample_weight=(y != "bee").astype(float))
