@@ -17,6 +17,7 @@ from scipy import linalg
 from scipy.optimize import minimize, minimize_scalar
 from scipy.special import log_softmax, softmax
 
+from craftmaps.fields import DamagedError, Fields
 from craftmaps.parallel import serial_blas
 
 CALIBRATIONS = ("auto", "temperature", "matrix")
@@ -25,6 +26,7 @@ _PENALTY = 10.0  # a matrix is expected within 1 / sqrt(10) of the identity
 _FEWEST_ROWS = 500  # to tell whether a matrix is better
 _MOST_CLASSES = 256  # beyond, a matrix has more numbers than the usual sample of rows can tell
 _MOST_STEPS = 200
+_SAVED = (np.float64, np.float32, np.float16)
 
 
 class Calibration(NamedTuple):
@@ -61,17 +63,27 @@ class Calibration(NamedTuple):
         }
 
     @classmethod
-    def from_plain(cls, plain: dict[str, Any], n_classes: int) -> Self:
+    def from_plain(cls, fields: Fields, n_classes: int) -> Self:
         """Make it again from its numbers and arrays."""
-        factor, matrix, offset = float(plain["factor"]), plain["matrix"], plain["offset"]
-        if matrix is None or offset is None:
+        factor = fields.number("factor", above=0.0)
+        matrix, offset = fields.value("matrix"), fields.value("offset")
+        if matrix is None and offset is None:
             return cls(factor)
         if np.shape(matrix) != (n_classes, n_classes) or np.shape(offset) != (n_classes,):
-            raise ValueError(f"a calibration of {np.shape(matrix)} and {np.shape(offset)} for {n_classes} classes")
-        return cls(factor, np.asarray(matrix, dtype=np.float64), np.asarray(offset, dtype=np.float64))
+            raise DamagedError(f"a calibration of {np.shape(matrix)} and {np.shape(offset)} for {n_classes} classes")
+        matrix, offset = fields.array("matrix", (n_classes,) * 2, _SAVED), fields.array("offset", (n_classes,), _SAVED)
+        return cls(factor, matrix.astype(np.float64), offset.astype(np.float64))
 
 
-def calibrate(scores: NDArray, labels: NDArray[np.int64], weight: NDArray[np.float64], calibration: str) -> Calibration:
+def calibrate(
+    scores: NDArray,
+    labels: NDArray[np.int64],
+    weight: NDArray[np.float64],
+    calibration: str,
+    *,
+    n_rows: int | None = None,
+    aside: NDArray[np.bool_] | None = None,
+) -> Calibration:
     """Fit a calibration to the scores of rows that were left out.
 
     Parameters
@@ -81,23 +93,29 @@ def calibrate(scores: NDArray, labels: NDArray[np.int64], weight: NDArray[np.flo
         The classes by their numbers.
     weight : ndarray of shape (n_rows,)
     calibration : {"auto", "temperature", "matrix"}
-        "auto" takes a matrix where one learned on three quarters of the rows makes the fourth more likely.
+        "auto" takes a matrix where one learned on some of the rows makes the others more likely.
+    n_rows : int, optional
+        How many rows there are if copies are counted; a row that stands for several has their weight.
+    aside : ndarray of shape (n_rows,), dtype bool, optional
+        The others; by default every fourth row.
     """
-    scores, weight = scores.astype(np.float64), weight / weight.mean()
+    n_rows = scores.shape[0] if n_rows is None else n_rows
+    scores, weight = scores.astype(np.float64), weight * (n_rows / weight.sum())
+    aside = np.arange(scores.shape[0]) % 4 == 0 if aside is None else aside
+    can_tell = n_rows >= _FEWEST_ROWS and scores.shape[1] <= _MOST_CLASSES
     with serial_blas:  # the same on any number of threads
         factor = _temperature(scores, labels, weight)
-        if calibration == "auto" and not _is_better(scores, labels, weight):
+        if calibration == "auto" and not (can_tell and _is_better(scores, labels, weight, aside)):
             calibration = "temperature"
         if calibration == "temperature":
             return Calibration(factor)
         return _matrix_scaling(scores, labels, weight, factor)
 
 
-def _is_better(scores: NDArray[np.float64], labels: NDArray[np.int64], weight: NDArray[np.float64]) -> bool:
+def _is_better(
+    scores: NDArray[np.float64], labels: NDArray[np.int64], weight: NDArray[np.float64], aside: NDArray[np.bool_]
+) -> bool:
     """Tell whether rows that were set aside are more likely by a matrix than by a factor."""
-    if scores.shape[0] < _FEWEST_ROWS or scores.shape[1] > _MOST_CLASSES:
-        return False
-    aside = np.arange(scores.shape[0]) % 4 == 0
     rest = (scores[~aside], labels[~aside], weight[~aside])
     factor = _temperature(*rest)
 

@@ -12,11 +12,13 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_scalar
 from sklearn.utils.validation import validate_data
 
-from craftmaps.alpha import DEFAULT_ALPHAS, Fold
+from craftmaps.alpha import DEFAULT_ALPHAS
 from craftmaps.choices import is_auto
 from craftmaps.feature_map import check_choice
 from craftmaps.kernels import DotProductKernel, Rows
 from craftmaps.rows import without_duplicates
+from craftmaps.tables import is_frame, text_columns
+from craftmaps.tables.columns import listed
 
 FEATURE_MAPS = ("craft", "maclaurin", "tensorsketch", "landmarks", None)
 
@@ -32,6 +34,7 @@ class CheckedLearner(BaseEstimator):
         """Return rows, targets and weights that can be counted."""
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+        _refuse_text(X)
         X, y = validate_data(
             self,
             X,
@@ -54,19 +57,16 @@ class CheckedLearner(BaseEstimator):
             self.__dict__ = before
             raise
 
-    def _given_folds(self, X: Any, y: NDArray, weight: NDArray | None) -> list[Fold] | None:
-        """Return the folds if `cv` gives them as splits of the rows of `fit`."""
+    def _given_splits(self, n_rows: int) -> list[NDArray[np.int64]] | None:
+        """Return the positions of the rows to test on if `cv` gives splits of the rows of `fit`."""
         if self.cv is None or isinstance(self.cv, Integral):
             return None
-        weight = np.ones(X.shape[0]) if weight is None else weight
         splits = list(self.cv)
         if not all(isinstance(split, tuple | list) and len(split) == 2 for split in splits):
             raise TypeError(f"cv must be an int, a list of (train, test) splits or None, got {self.cv!r}.")
-        folds = [drop_weightless(X[test], y[test], weight[test]) for _, test in splits]
-        folds = [(rows, labels, weights) for rows, labels, weights in folds if labels.shape[0]]
-        if not folds:
-            raise ValueError("cv must have at least one split with rows to test on, got none.")
-        return folds  # type: ignore[return-value]
+        if not splits:
+            raise ValueError("cv must have at least one split, got none.")
+        return [np.arange(n_rows)[test] for _, test in splits]
 
     def _check_parameters(self) -> None:
         """Refuse parameters that cannot work."""
@@ -102,16 +102,24 @@ class CheckedLearner(BaseEstimator):
         return [float(a) for a in alphas]
 
 
+def _refuse_text(X: Any) -> None:
+    """Refuse a data frame of more than numbers, and say what takes one."""
+    names = text_columns(X) if is_frame(X) else []
+    if names:
+        raise ValueError(
+            f"X must have numbers alone, without text, NaN or other missing values, got some in {listed(names)}: "
+            "give the frame as fit_stream(streams.of(X, y=y)), which encodes categories and fills what is missing."
+        )
+
+
 def _checked_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None:
     """Return the weights of rows if they can be used."""
     if sample_weight is None:
         return None
     weight = np.asarray(sample_weight, dtype=np.float64)
     weight = np.full(n_rows, float(weight)) if weight.ndim == 0 else weight
-    if weight.shape != (n_rows,) or not np.isfinite(weight).all() or (weight < 0).any() or not weight.any():
-        raise ValueError(
-            f"sample_weight must be {n_rows} finite numbers, none negative and not all zero, got shape {weight.shape}."
-        )
+    if weight.shape != (n_rows,) or not np.isfinite(weight).all() or (weight < 0).any():
+        raise ValueError(f"sample_weight must be {n_rows} finite numbers, none negative, got shape {weight.shape}.")
     return weight
 
 

@@ -19,7 +19,6 @@ from craftmaps.kernels import DotProductKernel, Polynomial
 from craftmaps.normal_equations import NormalEquations
 from craftmaps.parallel import for_each, multiply
 from craftmaps.progress import tell
-from craftmaps.sampling import bottom_rows
 from craftmaps.treatments import WIDEST, Treatment
 
 _DEGREES = (2, 3, 4, 5, 7, 9)
@@ -31,7 +30,7 @@ _WIDTH, _GREAT_WIDTH = 1024, 2048  # what suits a small width does not always su
 _AS_GOOD_AS_EXACT = 16384
 _FIRST_ROWS = 3072
 _MOST_ROWS = 12288
-_FEWEST_ROWS = 40
+FEWEST_ROWS = 40
 _FINALISTS = 2
 _FEWEST_AXES = 16
 
@@ -70,17 +69,16 @@ def is_auto(value: Any) -> bool:
     return isinstance(value, str) and value == "auto"
 
 
-def choose(X: Any, y: NDArray, kernel: Any, metric: Any, normalize: Any, task: Task, seed: int) -> Choices:
-    """Choose whatever of kernel, metric and normalize is "auto"."""
+def choose(X: Any, y: NDArray, kernel: Any, metric: Any, normalize: Any, task: Task) -> Choices:
+    """Choose whatever of kernel, metric and normalize is "auto", on rows in random order."""
     lengths = (True, False) if is_auto(normalize) else (bool(normalize),)
     candidates = [Treatment(m, n) for m in _metrics(X, metric) for n in lengths]
     first_kernel = Polynomial(_FIRST_DEGREE) if isinstance(kernel, str) else kernel
-    if X.shape[0] < _FEWEST_ROWS:
+    if X.shape[0] < FEWEST_ROWS:
         # Too few rows to tell: columns of unlike units are the commonest trap.
         usual = Treatment("standard" if is_auto(metric) else metric, lengths[-1])
         return Choices(usual, first_kernel, {})
-    rows = bottom_rows(X, _MOST_ROWS, seed)
-    X, y = X[rows], y[rows]
+    X, y = X[:_MOST_ROWS], y[:_MOST_ROWS]
     if len(candidates) > 1:
         small = _Trial(X[:_FIRST_ROWS], y[:_FIRST_ROWS], _FIRST_WIDTH, task)
         first = {treatment: small.score(treatment, first_kernel) for treatment in candidates}

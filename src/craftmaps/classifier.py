@@ -11,9 +11,11 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from craftmaps.calibration import CALIBRATIONS, Calibration, calibrate
 from craftmaps.choices import is_auto
-from craftmaps.codes import DECODINGS, check_code, class_scores, make_code
+from craftmaps.codes import DECODINGS, check_code, class_scores, code_from_plain, make_code, refuse_costly_code
 from craftmaps.feature_map import check_choice
+from craftmaps.fields import DamagedError, Fields, shown
 from craftmaps.kernels import DotProductKernel, Rows
+from craftmaps.labels import labels_from_plain
 from craftmaps.one_pass import OnePassLearner
 from craftmaps.randomness import child_seed, fnv1a
 
@@ -197,15 +199,16 @@ class CraftClassifier(ClassifierMixin, OnePassLearner):
         return {"dtype": self.classes_.dtype.str, "values": self.classes_.tolist()}
 
     def _targets_from_plain(self, plain: Any) -> None:
-        dtype = np.dtype(str(plain["dtype"]))
-        if dtype.kind not in "OUbiuf":
-            raise TypeError(f"labels of type {dtype}")
-        self.classes_ = np.array(plain["values"], dtype=dtype)
+        self.classes_ = labels_from_plain(Fields(plain, "classes"))
 
     def _labels_to_plain(self, y: NDArray) -> NDArray:
         return np.searchsorted(self.classes_, y)
 
     def _labels_from_plain(self, plain: NDArray) -> NDArray:
+        if not isinstance(plain, np.ndarray) or plain.dtype != np.int64 or plain.ndim != 1:
+            raise DamagedError(f"labels must be numbers of classes, got {shown(plain)}")
+        if plain.size and not (0 <= plain.min() and plain.max() < self.classes_.size):
+            raise DamagedError(f"labels must be from 0 to {self.classes_.size - 1}")
         return self.classes_[plain]
 
     def _learn_targets_of(self, other: "CraftClassifier") -> None:
@@ -257,15 +260,21 @@ class CraftClassifier(ClassifierMixin, OnePassLearner):
         self.coef_, self.intercept_ = words.T @ coef, words.T @ intercept
         self.calibration_ = Calibration()
         if self._alpha_choice is not None:
-            scores = self._decoded(self._alpha_choice.outputs)
-            labels = np.searchsorted(self.classes_, self._alpha_choice.labels)
+            choice = self._alpha_choice
+            scores, labels = self._decoded(choice.outputs), np.searchsorted(self.classes_, choice.labels)
+            # A fold has its share of the copies of every row, so labels are as frequent in it as in the others.
+            aside = choice.folds == 0 if choice.folds[-1] > 0 else None
             # What is explicit is obeyed to the letter: least squares then has the last word.
             is_open = is_auto(self.kernel) or is_auto(self.metric) or not is_auto(self.calibration)
             calibration = self.calibration if is_open else "temperature"
-            self.calibration_ = calibrate(scores, labels, self._alpha_choice.weights, calibration)
+            self.calibration_ = calibrate(
+                scores, labels, choice.weights, calibration, n_rows=choice.results["n_rows"], aside=aside
+            )
 
     def _solution_to_plain(self, dtype: Any) -> dict[str, Any]:
         code = self.code if isinstance(self.code, str) else np.asarray(self.code, dtype=np.float64).tolist()
+        if isinstance(code, str):
+            refuse_costly_code(code, self.classes_.size, self.code_size, self._target_coef)
         return {
             "classes": self._targets_to_plain(),
             "code": code,
@@ -275,14 +284,20 @@ class CraftClassifier(ClassifierMixin, OnePassLearner):
         }
 
     def _solution_from_plain(self, plain: dict[str, Any]) -> None:
-        self._targets_from_plain(plain["classes"])
-        code = plain["code"] if isinstance(plain["code"], str) else np.array(plain["code"])
-        self.set_params(code=code, code_size=plain["code_size"], decoding=plain["decoding"])
+        fields = Fields(plain)
+        self._targets_from_plain(fields.value("classes"))
+        n_classes = self.classes_.size
+        if n_classes < 2 or len(self._target_coef) != n_classes:
+            raise DamagedError(f"there are weights for {len(self._target_coef)} classes, but {n_classes} labels")
+        self.code, self.code_size = code_from_plain(fields, n_classes, self._target_coef)
+        self.decoding = fields.one_of("decoding", DECODINGS)
+        calibration = None
+        if "calibration" in fields:
+            calibration = Calibration.from_plain(fields.object("calibration"), n_classes)
+        elif fields.value("temperature") is not None:  # as in older files, some of which lack it
+            calibration = Calibration(fields.number("temperature", above=0.0))
         self._set_solution(self._target_coef, self._target_intercept)
-        if "calibration" in plain:
-            self.calibration_ = Calibration.from_plain(plain["calibration"], self.classes_.size)
-        elif plain["temperature"] is not None:  # as in older files, some of which lack it
-            self.calibration_ = Calibration(float(plain["temperature"]))
+        self.calibration_ = calibration or self.calibration_
 
 
 def _as_text(label: Any) -> str:

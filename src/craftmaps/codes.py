@@ -8,11 +8,15 @@ out of the statistic and are applied when solving.
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from craftmaps.fields import DamagedError, Fields, refuse_costly
 from craftmaps.randomness import child_seed, permutations, signs
 
 CODES = ("one-vs-rest", "random", "hadamard")
 DECODINGS = ("euclidean", "hamming", "loss")
 _DRAWS = 32
+_USUAL_BITS = 200
+# Products of bits that drawing a code may take: a few seconds.
+_MOST_WORK = 2**37
 
 
 def make_code(code: str | ArrayLike, n_classes: int, size: int | None, seed: int) -> NDArray[np.float64]:
@@ -35,7 +39,7 @@ def make_code(code: str | ArrayLike, n_classes: int, size: int | None, seed: int
     if code == "hadamard":
         return _hadamard(n_classes, size, seed)
     if code == "random":
-        return _random(n_classes, 200 if size is None else size, seed)
+        return _random(n_classes, _USUAL_BITS if size is None else size, seed)
     raise ValueError(f"code must be one of {', '.join(map(repr, CODES))} or an array, got {code!r}.")
 
 
@@ -79,6 +83,40 @@ def check_code(code: str | ArrayLike) -> None:
         raise ValueError(f"code must consist of +1 and -1, got {np.unique(words)[:5]}.")
 
 
+def code_from_plain(fields: Fields, n_classes: int, weights: NDArray) -> tuple[str | NDArray[np.float64], int | None]:
+    """Take a code and its size from a file; weights, a row for each class, bound how large it may be."""
+    size = None if fields.value("code_size") is None else fields.whole("code_size", 1)
+    code = fields.value("code")
+    if not isinstance(code, list):
+        fields.one_of("code", CODES)
+        refuse_costly_code(code, n_classes, size, weights)
+        return code, size
+    n_bits = len(code[0]) if code and isinstance(code[0], list) else 0
+    is_matrix = n_bits > 0 and all(isinstance(word, list) and len(word) == n_bits for word in code)
+    if len(code) != n_classes or not is_matrix or not all(type(bit) in (int, float) for word in code for bit in word):
+        raise fields.refuse("code", f"a list of words of +1 and -1 for {n_classes} classes")
+    refuse_costly_code("given", n_classes, n_bits, weights)
+    try:
+        return _given(code, n_classes), size
+    except ValueError as error:
+        raise DamagedError(str(error).rstrip(".")) from None
+
+
+def refuse_costly_code(code: str, n_classes: int, size: int | None, weights: NDArray) -> None:
+    """Refuse a code that a file may not ask for: too large, or too much work to draw."""
+    n_bits = n_classes if code == "one-vs-rest" else size or (_USUAL_BITS if code == "random" else 2 * n_classes)
+    if n_bits < 64 and 2**n_bits < n_classes:
+        raise DamagedError(f"code_size must be at least log2 of the {n_classes} classes, got {n_bits}")
+    n_columns = 2 * n_bits if code == "hadamard" else n_bits
+    n_bytes = 8 * (n_classes * max(n_columns, n_classes) + n_bits * weights.shape[1])
+    refuse_costly(f"A code of {n_bits} bits for {n_classes} classes", n_bytes, weights.nbytes)
+    collides = n_bits < 64 and n_classes**2 > 2**n_bits
+    work = n_classes * n_bits * (_DRAWS * 2**15 if collides else _DRAWS * n_classes)
+    is_drawn = code == "random" or (code == "hadamard" and size is not None)
+    if is_drawn and work > _MOST_WORK:
+        raise DamagedError(f"A {code} code of {n_bits} bits for {n_classes} classes takes too long to draw")
+
+
 def _given(code: ArrayLike, n_classes: int) -> NDArray[np.float64]:
     """Check a code that the user gives."""
     words = np.asarray(code, dtype=np.float64)
@@ -94,17 +132,25 @@ def _random(n_classes: int, size: int, seed: int) -> NDArray[np.float64]:
     """Draw codes until they have no collision, and take the one whose words differ most."""
     if 2**size < n_classes:
         raise ValueError(f"code_size must be at least log2 of the {n_classes} classes, got {size}.")
+    if n_classes**2 > 64 * 2**size:
+        return _counting(n_classes, size)  # two of so many short words are alike in every draw
     best, best_distance = None, 0
     draw = 0
     while best is None or draw < _DRAWS:
         words = signs(child_seed(seed, f"code {draw}"), "code", (n_classes, size)).astype(np.float64)
-        distance = smallest_distance(words)
+        distance = smallest_distance(words) if _are_different(words) else 0
         if distance > best_distance:
             best, best_distance = words, distance
         draw += 1
         if draw >= 64 * _DRAWS and best is None:
             return _counting(n_classes, size)
     return best
+
+
+def _are_different(words: NDArray[np.float64]) -> bool:
+    """Tell whether no two words are equal, without comparing them all with each other."""
+    bits = np.ascontiguousarray(np.packbits(words > 0, axis=1))
+    return np.unique(bits.view(f"V{bits.shape[1]}")).size == len(words)
 
 
 def _counting(n_classes: int, size: int) -> NDArray[np.float64]:
@@ -125,6 +171,6 @@ def _hadamard(n_classes: int, size: int | None, seed: int) -> NDArray[np.float64
     for draw in range(64 * _DRAWS):
         bits = permutations(child_seed(seed, f"code {draw}"), "bits", 1, words.shape[1])[0, :size]
         chosen = words[:, np.sort(bits)]
-        if smallest_distance(chosen) > 0:
+        if _are_different(chosen):
             return chosen
     raise ValueError(f"code_size must be larger to tell {n_classes} classes apart, got {size}.")

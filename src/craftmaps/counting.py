@@ -29,10 +29,6 @@ class CountingLearner(SettledLearner):
     def _forget_targets(self) -> None:
         """Be as if no label had been seen."""
 
-    @abstractmethod
-    def _target_bits(self, y: NDArray) -> NDArray[np.uint64]:
-        """Return a hash of each label."""
-
     def _start(self, seed: int | None = None) -> None:
         """Check the parameters and begin a pass."""
         self._check_parameters()
@@ -46,6 +42,7 @@ class CountingLearner(SettledLearner):
         self._room: NDArray | None = None
         self._holdout = Holdout(int(self.holdout_rows), child_seed(self.seed_, "holdout"))
         self._is_solved = False
+        self.choices_ = {name: getattr(self, name) for name in ("kernel", "metric", "normalize")}
 
     def _forget(self) -> None:
         """Be as if nothing had been seen."""
@@ -56,6 +53,9 @@ class CountingLearner(SettledLearner):
         """Refuse to go on where there is nothing to go on from."""
         if self._statistic is None and not self._waiting:
             raise ValueError("A model that was loaded from a file cannot go on learning: fit a new one.")
+
+    def _spend(self, X: Any, target_bits: NDArray[np.uint64]) -> None:
+        self._holdout = self._holdout.sparing(X, target_bits)
 
     def _end_waiting(self) -> None:
         """Settle what depends on rows, if that is still to be done, and count the rows that waited."""
@@ -75,7 +75,7 @@ class CountingLearner(SettledLearner):
             return
         with self._unharmed():
             waiting, self._waiting = self._waiting, []
-            self._holdout = Holdout(self._holdout.size, self._holdout.seed)  # nothing was held out before
+            self._holdout = self._holdout.emptied()
             self.n_rows_seen_ -= sum(X.shape[0] for X, _, _ in waiting)
             for X, y, weight in waiting:
                 self._count_in_blocks(X, y, weight)

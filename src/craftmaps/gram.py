@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import blas, get_lapack_funcs
 
+from craftmaps.fields import Fields
 from craftmaps.packed_gram import PackedGram, Solver, diagonal_tiles
 from craftmaps.parallel import cut, for_each
 
@@ -105,12 +106,13 @@ class SquareGram:
         return blas.dsymm(1.0, self.array, X, lower=1)
 
     def to_plain(self) -> dict[str, NDArray]:
-        """Return the matrix as arrays."""
-        return {"square": self.array}
+        """Return the matrix as arrays, in the order of its memory, so that it need not be copied."""
+        return {"square": self.array.T}
 
 
-def gram_from_plain(plain: dict[str, NDArray], width: int) -> SquareGram | PackedGram:
-    """Make a Gram matrix again from its arrays."""
-    if "square" in plain:
-        return SquareGram.of(plain["square"])
-    return PackedGram(width, [plain[str(i)] for i in range(len(plain))])
+def gram_from_plain(fields: Fields, width: int) -> SquareGram | PackedGram:
+    """Make a Gram matrix of a width again from its arrays."""
+    if "square" not in fields:
+        return PackedGram.from_plain(fields, width)
+    fields.only(["square"])
+    return SquareGram.of(fields.array("square", (width, width), (np.float64,)).T)

@@ -4,6 +4,7 @@ import os
 
 from craftmaps import model_file, saved
 from craftmaps.classifier import CraftClassifier
+from craftmaps.fields import Fields
 from craftmaps.regressor import CraftRegressor
 
 __all__ = ["CraftClassifier", "CraftRegressor", "load_model"]
@@ -11,6 +12,9 @@ __all__ = ["CraftClassifier", "CraftRegressor", "load_model"]
 
 def load_model(path: str | os.PathLike) -> "CraftClassifier | CraftRegressor":
     """Read a model that `save` wrote; it predicts, but does not go on learning.
+
+    A file need not be trusted: nothing that it names is run, and one that is damaged, that contradicts itself or that
+    asks for more memory or work than a model of its size can need is refused with a `ModelFileError`.
 
     Examples
     --------
@@ -25,10 +29,8 @@ def load_model(path: str | os.PathLike) -> "CraftClassifier | CraftRegressor":
     True
     """
     header = model_file.read(path)
-    try:
-        model_class = {"CraftClassifier": CraftClassifier, "CraftRegressor": CraftRegressor}[header["model"]]
-        model = model_class()
+    with model_file.named(path):
+        name = Fields(header).one_of("model", ("CraftClassifier", "CraftRegressor"))
+        model = CraftClassifier() if name == "CraftClassifier" else CraftRegressor()
         saved.from_plain(model, header)
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as error:
-        raise model_file.ModelFileError(f"{path} has a damaged header: {error}.") from None
     return model

@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from craftmaps.fields import Fields
 from craftmaps.gram import SquareGram, gram_from_plain
 from craftmaps.packed_gram import PackedGram
 from craftmaps.parallel import cut, for_each
@@ -235,11 +236,22 @@ class NormalEquations:
         return plain | {"gram": self._gram.to_plain()}
 
     @classmethod
-    def from_plain(cls, plain: dict[str, Any]) -> Self:
-        """Make a statistic again from its numbers and arrays."""
-        statistic = cls.__new__(cls)
-        vars(statistic).update({name: value for name, value in plain.items() if name != "gram"})
-        statistic._gram = gram_from_plain(plain["gram"], statistic.cross.shape[0])
+    def from_plain(cls, plain: Any, n_targets: int | None = None) -> Self:
+        """Make a statistic again, perhaps of so many targets, from numbers and arrays that must fit each other."""
+        fields, statistic = Fields(plain, "statistic"), cls.__new__(cls)
+        statistic.n_rows = fields.whole("n_rows", 1)
+        statistic.weight = fields.number("weight", above=0.0)
+        statistic.rounding = fields.number("rounding", low=0.0)
+        if "largest" in fields:
+            statistic.largest = fields.number("largest", low=0.0)
+        double = (np.float64,)
+        statistic.cross = fields.array("cross", (None, n_targets), double)
+        n_features, n_targets = statistic.cross.shape
+        statistic.feature_sums = fields.array("feature_sums", (n_features,), double)
+        statistic.target_sums = fields.array("target_sums", (n_targets,), double)
+        statistic.target_squares = fields.array("target_squares", (n_targets,), double)
+        statistic._gram = gram_from_plain(fields.object("gram"), n_features)
+        fields.only([*vars(statistic), "largest", "gram"])
         return statistic
 
 

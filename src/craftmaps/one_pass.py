@@ -24,6 +24,7 @@ from craftmaps.parallel import multiply
 from craftmaps.parts import refuse_foreign
 from craftmaps.progress import shown, tell
 from craftmaps.rows import without_duplicates
+from craftmaps.tables import Columns, encode_frame, is_frame
 
 
 class OnePassLearner(CountingLearner):
@@ -40,9 +41,13 @@ class OnePassLearner(CountingLearner):
             with self._unharmed():
                 self._check_parameters()
                 X, y, weight = self._validated(X, y, sample_weight, reset=True)
-                folds = self._given_folds(X, y, weight)
+                splits = self._given_splits(X.shape[0])
+                kept = np.arange(X.shape[0]) if weight is None else np.flatnonzero(weight)
                 X, y, weight = drop_weightless(X, y, weight)
-                self._begin(X, y)
+                if not kept.size:
+                    raise ValueError("sample_weight must not be all zero.")
+                spent = self._begin(X, y)
+                folds = None if splits is None else self._given_folds(splits, kept, spent, (X, y, weight))
             try:
                 self._count_in_blocks(X, y, weight, progress)
             except BaseException:
@@ -50,12 +55,33 @@ class OnePassLearner(CountingLearner):
                 raise
             return self._finish(folds)
 
-    def _begin(self, X: Any, y: NDArray) -> None:
-        """Settle everything for these rows, but count none of them."""
+    def _begin(self, X: Any, y: NDArray) -> NDArray[np.int64]:
+        """Settle everything for these rows, but count none of them; return which were spent on that."""
         self._check_targets(y)
         self._start()
         self._learn_targets(y)
-        self._settle(X, y)
+        return self._settle(X, y)
+
+    @staticmethod
+    def _given_folds(splits: list[NDArray], kept: NDArray, spent: NDArray, rows: tuple) -> list[Fold]:
+        """Return the folds of given splits: their rows of some weight that the choices have not looked at.
+
+        `kept` says which rows of the splits these rows are, `spent` which of these rows were looked at.
+        """
+        X, y, weight = rows
+        position = np.full(max(kept.max(initial=0), *(split.max(initial=0) for split in splits)) + 1, -1)
+        position[kept] = np.arange(kept.size)
+        position[kept[spent]] = -1
+        tested = [position[split] for split in splits]
+        tested = [split[split >= 0] for split in tested]
+        weight = np.ones(X.shape[0]) if weight is None else weight
+        folds = [Fold(X[test], y[test], weight[test], np.ones(test.size, np.int64)) for test in tested if test.size]
+        if not folds:
+            raise ValueError(
+                "cv must have at least one split with rows to test on that the automatic choices have not looked at, "
+                "got none."
+            )
+        return folds
 
     def _partial_fit(self, X: Rows, y: Rows, sample_weight: Rows | None, labels: NDArray | None = None) -> Self:
         """Count rows, and make room for their labels and others; the solution follows when it is asked for."""
@@ -66,6 +92,8 @@ class OnePassLearner(CountingLearner):
             raise TypeError(f"cv must be an int or None to learn block by block, got {type(self.cv).__name__}.")
         with self._unharmed():
             X, y, weight = drop_weightless(*self._validated(X, y, sample_weight, reset=first))
+            if not X.shape[0]:
+                return self  # rows of no weight count as none
             if first:
                 self._start()
             self._learn_targets(y)
@@ -91,7 +119,8 @@ class OnePassLearner(CountingLearner):
         """Learn from an iterable of blocks (X, y) or (X, y, sample_weight), in one pass over it.
 
         A block that cannot be used raises an error that names it; what came before it is kept, and
-        `finish` makes a model of it.
+        `finish` makes a model of it. The rule by which a stream of `craftmaps.streams` made rows of a table is kept
+        with the model, which then predicts data frames too.
 
         Parameters
         ----------
@@ -112,6 +141,7 @@ class OnePassLearner(CountingLearner):
             if checkpoint is not None and os.path.exists(checkpoint):
                 done = checkpoints.read(checkpoint, self)
         last = getattr(self, "n_rows_seen_", 0)
+        rule = getattr(blocks, "columns", None)
         n_blocks, blocks = length(blocks), iter(blocks)
         self._refuse_other_blocks(itertools.islice(blocks, done), done, checkpoint)
         with shown(self.verbose) as progress:
@@ -124,10 +154,13 @@ class OnePassLearner(CountingLearner):
                     raise type(error)(
                         f"Block {i} of the stream{where(block)}: {error} The {seen} rows before it are kept."
                     ) from error
-                progress.show(self.n_rows_seen_, n_blocks and (i + 1) / n_blocks)
-                if checkpoint is not None and self.n_rows_seen_ - last >= every:
+                if isinstance(rule, Columns):
+                    self.notes_ = {"columns": rule.to_plain()}
+                seen = getattr(self, "n_rows_seen_", 0)
+                progress.show(seen, n_blocks and (i + 1) / n_blocks)
+                if checkpoint is not None and seen - last >= every:
                     checkpoints.write(checkpoint, self, i + 1)
-                    last = self.n_rows_seen_
+                    last = seen
             if not hasattr(self, "n_rows_seen_"):
                 raise ValueError("blocks must have at least one block of rows, got none.")
             self.finish()
@@ -168,6 +201,7 @@ class OnePassLearner(CountingLearner):
                     self._settle_on_waiting()
             elif waits:
                 self._take_lift(other._lift)  # type: ignore[arg-type]
+                self._holdout = other._holdout.emptied()
             elif not other_waits:
                 total = self._statistic + self._aligned_statistic(other)
         if self._lift is not None:
@@ -212,11 +246,15 @@ class OnePassLearner(CountingLearner):
     def save(self, path: str | os.PathLike, dtype: Any = np.float32, notes: Any = None) -> None:
         """Write the model to a file, its weights as float64, float32 or float16; see `load_model`.
 
-        `notes`, anything that JSON takes, comes back as the attribute `notes_`.
+        `notes`, anything that JSON takes, comes back as the attribute `notes_`. The rule of a stream of tables is
+        stored among them.
         """
         check_is_fitted(self, "n_rows_seen_")
         if not self._is_solved:
             self.finish()
+        kept = getattr(self, "notes_", None)
+        if isinstance(kept, dict) and "columns" in kept and (notes is None or isinstance(notes, dict)):
+            notes = {"columns": kept["columns"]} | (notes or kept)
         model_file.write(path, saved.to_plain(self, dtype, notes))
 
     # What classifiers and regressors differ in.
@@ -272,26 +310,35 @@ class OnePassLearner(CountingLearner):
         if folds is None:
             if not isinstance(self.cv, Integral):
                 raise ValueError("cv must be an int to choose alpha again: splits are of the rows of `fit` alone.")
-            if len(self._holdout) < 2:
+            if self._holdout.n_rows < 2:
                 raise ValueError(
-                    f"At least 2 different rows are needed to choose alpha, got n_samples={len(self._holdout)}."
+                    f"At least 2 rows are needed to choose alpha, got n_samples={self._holdout.n_rows} that "
+                    "choices were not made by."
                 )
             folds = folds_of(self._holdout, int(self.cv))
-        return choose_alpha(
+            n_effective = self._holdout.n_effective(self.n_rows_seen_)
+        else:
+            weight = np.concatenate([fold.weight for fold in folds])
+            n_effective = float(weight.sum() ** 2 / (weight**2).sum())
+        choice = choose_alpha(
             self._statistic,
             folds,
             features=self._lift,  # type: ignore[arg-type]
             targets=self._targets,
-            error=self._comparable_errors(np.concatenate([y for _, y, _ in folds])),
+            error=self._comparable_errors(np.concatenate([fold.y for fold in folds])),
             alphas=alphas,
             fit_intercept=self.fit_intercept,
         )
+        choice.results["n_effective"] = n_effective
+        return choice
 
     def _outputs(self, X: Rows, dtype: Any = None) -> NDArray[np.floating]:
         """Return what is predicted for the targets of rows, in a precision or else in that of the rows."""
         check_is_fitted(self, "n_rows_seen_")
         if not self._is_solved:
             self.finish()
+        if is_frame(X) and self._column_rule is not None:
+            X = encode_frame(X, self._column_rule)
         X = validate_data(self, X, dtype=(np.float64, np.float32), accept_sparse="csr", reset=False)
         X = without_duplicates(X)
         outputs = np.empty((X.shape[0], self._target_coef.shape[0]), dtype or X.dtype)
@@ -301,6 +348,13 @@ class OnePassLearner(CountingLearner):
             room = Z = self._lift(X[start : start + rows], room)  # type: ignore[misc]
             outputs[start : start + rows] = multiply(Z, coef) + intercept
         return outputs
+
+    @property
+    def _column_rule(self) -> Columns | None:
+        """The rule by which tables become rows, if the model was learned from one."""
+        notes = getattr(self, "notes_", None)
+        plain = notes.get("columns") if isinstance(notes, dict) else None
+        return None if plain is None else Columns.from_plain(plain)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.linalg import get_blas_funcs, get_lapack_funcs
 
 from craftmaps.conjugate_gradients import QuickSolver
+from craftmaps.fields import Fields
 from craftmaps.parallel import cut, for_each, multiply
 
 _PANEL = 1024
@@ -146,6 +147,15 @@ class PackedGram:
     def to_plain(self) -> dict[str, NDArray]:
         """Return the matrix as arrays."""
         return {str(i): panel for i, panel in enumerate(self.panels)}
+
+    @classmethod
+    def from_plain(cls, fields: Fields, width: int) -> Self:
+        """Make a matrix of a width again from its arrays."""
+        gram = cls(width, [])
+        shapes = [(width - first, last - first) for first, last in gram._bounds]
+        fields.only(map(str, range(len(shapes))))
+        gram.panels = [fields.array(str(i), shape, (np.float32,)) for i, shape in enumerate(shapes)]
+        return gram
 
 
 def diagonal_tiles(Z: NDArray, panels: list[slice]) -> list[NDArray]:

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import MultiOutputMixin, RegressorMixin
 
+from craftmaps.fields import MOST_ROWS, DamagedError, Fields, shown
 from craftmaps.kernels import DotProductKernel, Rows
 from craftmaps.one_pass import OnePassLearner
 from craftmaps.sampling import row_hashes
@@ -141,13 +142,17 @@ class CraftRegressor(RegressorMixin, MultiOutputMixin, OnePassLearner):
         return {"n_targets": self._n_targets, "is_flat": self._is_flat}
 
     def _targets_from_plain(self, plain: Any) -> None:
-        self._n_targets, self._is_flat = int(plain["n_targets"]), bool(plain["is_flat"])
+        fields = Fields(plain, "targets")
+        self._is_flat = fields.flag("is_flat")
+        self._n_targets = fields.whole("n_targets", 1, 1 if self._is_flat else MOST_ROWS)
 
     def _labels_to_plain(self, y: NDArray) -> NDArray:
         return y
 
     def _labels_from_plain(self, plain: NDArray) -> NDArray:
-        return plain
+        if np.ndim(plain) != 2:
+            raise DamagedError(f"targets must be a matrix, got {shown(plain)}")
+        return Fields({"y": plain}).array("y", (len(plain), self._n_targets), (np.float64,))
 
     def _learn_targets_of(self, other: "CraftRegressor") -> None:
         if other._n_targets != self._n_targets:
@@ -184,7 +189,12 @@ class CraftRegressor(RegressorMixin, MultiOutputMixin, OnePassLearner):
         return {"is_flat": self._is_flat}
 
     def _solution_from_plain(self, plain: dict[str, Any]) -> None:
-        self._is_flat = bool(plain["is_flat"])
+        self._is_flat = Fields(plain).flag("is_flat")
+        n_targets = len(self._target_coef)
+        if n_targets < 1 or (self._is_flat and n_targets > 1):
+            raise DamagedError(
+                f"there are weights for {n_targets} targets, expected {'1' if self._is_flat else 'some'}"
+            )
         self._set_solution(self._target_coef, self._target_intercept)
 
 

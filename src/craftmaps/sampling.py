@@ -17,6 +17,7 @@ from craftmaps.tiles import csr_block, frozen
 
 _BLOCK_ROWS = 256
 _WIDEST_DENSE = 2**16
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2^64 over the golden ratio: multiples of it spread evenly
 
 Pick = Callable[[Any, int, int], NDArray[np.int64]]
 
@@ -48,6 +49,27 @@ def bottom_rows(X: Any, size: int, seed: int) -> NDArray[np.int64]:
     """Return the positions of `size` different rows with the smallest hashes, smallest first."""
     _, first = np.unique(row_hashes(X, seed), return_index=True)
     return first[:size]
+
+
+def rows_with_copies(hashes: NDArray[np.uint64], ties: NDArray[np.uint64], size: int) -> NDArray[np.int64]:
+    """Return the positions of `size` rows, in random order; equal rows come as often as among all rows.
+
+    Rows with the smallest hashes are taken, and of each its share of copies. Equal rows with unlike targets are told
+    apart by `ties`, hashes of the targets: the sample depends on the set of rows alone, not on their order.
+    """
+    order = np.lexsort((ties, hashes))
+    hashes, ties = hashes[order], ties[order]
+    is_new = np.diff(hashes, prepend=~hashes[:1]) != 0
+    n_candidates = np.searchsorted(np.cumsum(is_new), size, side="right")  # all copies of `size` different rows
+    size = min(size, int(n_candidates))
+    candidate = np.arange(n_candidates)
+    # Evenly spaced, so that every row, and every target of it, has its share.
+    taken = candidate[(candidate + 1) * size // n_candidates > candidate * size // n_candidates]
+    first = np.searchsorted(hashes[taken], hashes[taken])  # of the taken copies of the same row
+    # Different rows are in a random order; further copies are spread over it.
+    with np.errstate(over="ignore"):
+        keys = hashes[taken] + (np.arange(size) - first).astype(np.uint64) * _GOLDEN
+    return order[taken][np.argsort(keys, kind="stable")]
 
 
 def first_rows(X: Any, size: int, seed: int) -> NDArray[np.int64]:

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.utils.extmath import row_norms
 
 from craftmaps.checked import CheckedLearner
-from craftmaps.choices import Choices, Task, choose, is_auto
+from craftmaps.choices import FEWEST_ROWS, Choices, Task, choose, is_auto
 from craftmaps.craft import CraftMap
 from craftmaps.feature_map import fit_in_order
 from craftmaps.kernels import DotProductKernel
@@ -19,7 +19,7 @@ from craftmaps.lift import Lift, same
 from craftmaps.maclaurin import RandomMaclaurin
 from craftmaps.progress import tell
 from craftmaps.randomness import child_seed, uniforms
-from craftmaps.sampling import bottom_rows
+from craftmaps.sampling import bottom_rows, row_hashes, rows_with_copies
 from craftmaps.tensor_sketch import TensorSketch
 from craftmaps.treatments import Treatment
 
@@ -51,7 +51,13 @@ class SettledLearner(CheckedLearner):
     def set_params(self, **params: Any) -> Self:
         """Set parameters; one such as `kernel__degree` is set on a copy, as others may hold the kernel."""
         if any(name.startswith("kernel__") for name in params):
-            params["kernel"] = clone(params.get("kernel", self.kernel))
+            kernel = params.get("kernel", self.kernel)
+            if is_auto(kernel):
+                name = next(name for name in params if name.startswith("kernel__"))
+                raise ValueError(
+                    f"{name} cannot be set while kernel is 'auto': set a kernel first, such as kernel=Polynomial()."
+                )
+            params["kernel"] = clone(kernel)
         return super().set_params(**params)
 
     @property
@@ -62,34 +68,76 @@ class SettledLearner(CheckedLearner):
         return True
 
     @property
+    def _looks_at_labels(self) -> bool:
+        """Whether labels are looked at before rows are counted: to compare candidates, or for a gradient metric."""
+        return self.metric == "gradient" or any(map(is_auto, self._open_choices))
+
+    @property
+    def _open_choices(self) -> tuple[Any, Any, Any]:
+        """Kernel, metric and normalize; with an explicit kernel and metric rows are brought to unit length."""
+        is_settled = is_auto(self.normalize) and not is_auto(self.kernel) and not is_auto(self.metric)
+        return self.kernel, self.metric, True if is_settled else self.normalize
+
+    @property
     def _n_first_rows(self) -> int:
         """How many rows are looked at before any is counted; landmarks are drawn from them."""
         return max(_FIRST_ROWS, 2 * int(self.n_components)) if self.feature_map == "landmarks" else _FIRST_ROWS
 
-    def _settle(self, X: Any, y: NDArray) -> None:
-        """Make the automatic choices and fit metric and map, on a sample of these rows."""
+    def _settle(self, X: Any, y: NDArray) -> NDArray[np.int64]:
+        """Make the automatic choices and fit metric and map; return which rows were spent on that with their labels.
+
+        These are never held out: an error on rows that the choices were made by would flatter.
+        """
         if not self._needs_rows:
             self.choices_ = {"kernel": self.kernel, "metric": None, "normalize": True, "held_out_errors": {}}
-            lift = Lift(None, None)
-            X = _canonical_rows(X.shape[1], self.seed_).astype(X.dtype)
-        else:
-            rows = bottom_rows(X, self._n_first_rows, self.seed_)
-            X, y = X[rows], self._comparable_targets(y[rows])
-            _refuse_overflow(X)
-            chosen = self._choose(X, y)
-            self.choices_ = {
-                "kernel": chosen.kernel,
-                "metric": chosen.treatment.metric,
-                "normalize": chosen.treatment.normalize,
-                "n_axes": chosen.treatment.n_axes,
-                "held_out_errors": chosen.errors,
-            }
-            tell("Fitting the metric")
-            lift = chosen.treatment.lift(X, self._targets(y), obey=not is_auto(self.normalize))
-            X = lift.shape_rows(X)
+            self._set_lift(Lift(None, None), _canonical_rows(X.shape[1], self.seed_).astype(X.dtype))
+            return np.empty(0, np.int64)
+        target_bits = self._target_bits(y)
+        spent = self._rows_to_spend(X, target_bits)
+        first = bottom_rows(X, self._n_first_rows, self.seed_)
+        rows = spent if spent.size else first
+        some, targets = X[rows], self._comparable_targets(y[rows])
+        _refuse_overflow(some)
+        chosen = self._choose(some, targets)
+        self.choices_ = {
+            "kernel": chosen.kernel,
+            "metric": chosen.treatment.metric,
+            "normalize": chosen.treatment.normalize,
+            "n_axes": chosen.treatment.n_axes,
+            "held_out_errors": chosen.errors,
+        }
+        tell("Fitting the metric")
+        lift = chosen.treatment.lift(some, self._targets(targets), obey=not is_auto(self.normalize))
+        # Landmarks are drawn from as many rows as there are: they do not look at labels.
+        self._set_lift(lift, lift.shape_rows(X[first] if self.feature_map == "landmarks" else some))
+        self._spend(X[spent], target_bits[spent])
+        return spent
+
+    def _rows_to_spend(self, X: Any, target_bits: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """Return the rows to choose by, in random order: two thirds, so that others are left to be held out if any are.
+
+        None if labels are not looked at, or if there are too few rows to choose by.
+        """
+        n_left = 0 if self.cv is None else max(2, X.shape[0] // 3)
+        size = min(_FIRST_ROWS, X.shape[0] - n_left)
+        fewest = 1 if self.metric == "gradient" else FEWEST_ROWS
+        if not self._looks_at_labels or size < fewest:
+            return np.empty(0, np.int64)
+        return rows_with_copies(row_hashes(X, self.seed_), target_bits, size)
+
+    @abstractmethod
+    def _spend(self, X: Any, target_bits: NDArray[np.uint64]) -> None:
+        """Never hold out these rows: their labels were looked at."""
+
+    @abstractmethod
+    def _target_bits(self, y: NDArray) -> NDArray[np.uint64]:
+        """Return a hash of each label."""
+
+    def _set_lift(self, lift: Lift, shaped: Any) -> None:
+        """Draw the map for shaped rows, and put it behind metric and length."""
         tell("Drawing the map")
         feature_map = self._make_map(clone(self.choices_["kernel"]), int(self.n_components))
-        lift.feature_map = None if feature_map is None else fit_in_order(feature_map, X)
+        lift.feature_map = None if feature_map is None else fit_in_order(feature_map, shaped)
         if hasattr(self.feature_map, "kernel"):
             self.choices_["kernel"] = self.feature_map.kernel  # a map that was given has its own
         self._lift = lift
@@ -106,14 +154,12 @@ class SettledLearner(CheckedLearner):
 
     def _choose(self, X: Any, y: NDArray) -> Choices:
         """Make whatever choices are left open."""
-        normalize = self.normalize
-        if is_auto(normalize) and not is_auto(self.kernel) and not is_auto(self.metric):
-            normalize = True
-        if any(is_auto(value) for value in (self.kernel, self.metric, normalize)):
+        kernel, metric, normalize = self._open_choices
+        if any(map(is_auto, (kernel, metric, normalize))):
             has_kernel = isinstance(self.feature_map, str)
             task = Task(self._make_map, self._targets, self._errors, int(self.n_components), has_kernel)
-            return choose(X, y, self.kernel, self.metric, normalize, task, self.seed_)
-        return Choices(Treatment(self.metric, normalize), self.kernel, {})
+            return choose(X, y, kernel, metric, normalize, task)
+        return Choices(Treatment(metric, normalize), kernel, {})
 
     def _make_map(self, kernel: DotProductKernel, width: int) -> Any:
         """Return the feature map, not yet fitted."""

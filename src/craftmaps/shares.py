@@ -28,6 +28,32 @@ class DegreeShares:
     order: int | None
     complex_weights: bool
 
+    def check(
+        self, n_columns: int, n_features: int, order: int | None, complex_weights: bool, n_degrees: int | None = None
+    ) -> None:
+        """Refuse shares that do not fit each other, or not a map of so many columns of rows of n_features."""
+        sizes = {"coefficients": self.coefficients.size, "weights": self.weights.size}
+        for name, size in sizes.items():
+            if size != self.counts.size:
+                raise ValueError(f"there are counts of {self.counts.size} degrees, but {size} {name}")
+        if n_degrees is not None and self.counts.size != n_degrees:
+            raise ValueError(f"there are counts of {self.counts.size} degrees, but the kernel has {n_degrees}")
+        if (self.counts < 0).any() or self.n_unused < 0:
+            raise ValueError("there are fewer than no columns of a degree")
+        if self.order != order or self.complex_weights != complex_weights:
+            raise ValueError(
+                f"blocks of order {self.order} with complex_weights={self.complex_weights}, "
+                f"expected order {order} and {complex_weights}"
+            )
+        if self.n_linear not in (0, n_features) or (self.n_linear and self.counts.size < 2):
+            raise ValueError(f"n_linear must be 0 or the {n_features} columns of the rows, got {self.n_linear}")
+        if self.n_constant not in (0, 1):
+            raise ValueError(f"n_constant must be 0 or 1, got {self.n_constant}")
+        n_random = (2 if complex_weights else 1) * int(self.counts[1:].sum()) + int(self.counts[0])
+        total = n_random + self.n_unused + self.n_linear + self.n_constant
+        if total != n_columns:
+            raise ValueError(f"the columns of all kinds add up to {total}, expected {n_columns}")
+
     @property
     def groups(self) -> NDArray[np.int64]:
         """Features of every degree in every group of blocks, as a matrix."""

@@ -81,7 +81,12 @@ class TensorSketch(KernelMap):
         check_scalar(self.n_components, "n_components", Integral, min_val=1, max_val=2**31)
         self._refuse_overflow(X)
         self.seed_ = seed_of(self.random_state)
-        shape = (int(kernel.degree), X.shape[1] + 1)
+        return self._draw(X.shape[1])
+
+    def _draw(self, width: int) -> Self:
+        """Draw buckets and signs for a width."""
+        kernel: Any = self.kernel
+        shape = (int(kernel.degree), width + 1)
         self.buckets_ = integers(self.seed_, "buckets", shape, int(self.n_components))
         self.signs_ = signs(self.seed_, "signs", shape)
         self._scale, self._constant = math.sqrt(kernel.gamma), math.sqrt(kernel.coef0)

@@ -20,19 +20,22 @@ def noisy(n_rows=260):
 
 
 def folds_of(holdout, X, y, n_folds):
-    """Return the positions in X of all rows of each fold, repeated ones included."""
+    """Return the positions in X of the rows of each fold: copies, in the order of hashes, are dealt out in turn."""
 
     def contents(X, y):
         return [(row.tobytes(), target.tobytes()) for row, target in zip(X, y, strict=True)]
 
-    places = {content: i for i, content in enumerate(contents(holdout.sample.X, holdout.sample.y))}
-    place = np.array([places.get(content, -1) for content in contents(X, y)])
-    return [np.flatnonzero((place >= 0) & (place % n_folds == fold)) for fold in range(n_folds)]
+    copies = {content: [] for content in contents(holdout.sample.X, holdout.sample.y)}
+    for i, content in enumerate(contents(X, y)):
+        if content in copies:
+            copies[content].append(i)
+    dealt = np.concatenate(list(copies.values()))
+    return [dealt[fold::n_folds] for fold in range(n_folds)]
 
 
 def honest(model, X, y, targets, wrong, weight, n_folds):
     """Return the mean error of every alpha: refit without each fold, score on the fold."""
-    Z, w = model._lift(X), np.ones(len(X)) if weight is None else weight
+    Z, w = model._lift(X), _mean_of_copies(X, y, np.ones(len(X)) if weight is None else weight)
     folds = folds_of(model._holdout, X, y, n_folds)
     assert all(len(fold) > 5 for fold in folds)
     means = np.zeros(len(ALPHAS))
@@ -44,6 +47,12 @@ def honest(model, X, y, targets, wrong, weight, n_folds):
             ridge = Ridge(alpha * unit, fit_intercept=model.fit_intercept).fit(Z[rest], targets[rest], w[rest])
             means[i] += w[fold] @ wrong(ridge.predict(Z[fold]), fold)
     return means / sum(w[fold].sum() for fold in folds)
+
+
+def _mean_of_copies(X, y, weight):
+    """Return weights in which copies of a row weigh the same: which of them a fold takes out is no question then."""
+    _, group = np.unique(np.c_[X, np.unique(y, axis=0, return_inverse=True)[1]], axis=0, return_inverse=True)
+    return (np.bincount(group, weight) / np.bincount(group))[group]
 
 
 @pytest.mark.parametrize("holdout_rows", [90, 10_000], ids=["some rows", "all rows"])
@@ -89,11 +98,35 @@ def test_regressor(n_targets):
     np.testing.assert_allclose(model.alpha_, expected, rtol=1e-12)
 
 
-def test_of_equally_good_alphas_the_largest():
+def test_of_alphas_with_equal_errors_the_one_with_the_best_outputs():
     X = np.r_[np.full((20, 2), [1.0, 0.1]), np.full((20, 2), [0.1, 1.0])] + 0.01 * np.arange(40)[:, None]
-    model = classifier(alphas=[1e-3, 1e-4, 1e-2]).fit(X, np.repeat([0, 1], 20))
+    model = classifier(alphas=[1e-3, 1e-4, 1e-2, 1.0]).fit(X, np.repeat([0, 1], 20))
     np.testing.assert_array_equal(model.cv_results_["mean_error"], 0)
-    np.testing.assert_allclose(model.alpha_, 1e-2 * model._statistic.scale(), rtol=1e-12)
+    scale = model._statistic.scale()
+    assert model.alpha_ < 0.5 * scale  # which would shrink outputs, and probabilities with them
+    assert model.cv_results_["alpha"][model.cv_results_["chosen"]] == pytest.approx(model.alpha_ / scale)
+
+
+def test_of_equally_good_alphas_the_largest():
+    """Constant rows: the outputs are the mean of the targets, whatever alpha is."""
+    X, y = np.ones((40, 2)), np.arange(40) % 2
+    assert classifier(alphas=[1e-3, 1e-4, 1e-2]).fit(X, y).cv_results_["chosen"] == 2
+
+
+def test_the_error_reported_is_that_of_folds_at_an_alpha_that_others_chose():
+    X, y, _ = noisy()
+    results = classifier(alphas=ALPHAS, cv=4).fit(X, y).cv_results_
+    errors = results["fold_errors"]
+    sizes = np.array([75, 75, 75, 75])
+    chosen = []
+    for fold in range(4):
+        others = np.arange(4) != fold
+        means = errors[:, others] @ sizes[others]
+        chosen.append(errors[means <= means.min() + 1e-12, fold])
+    assert results["n_rows"] == results["n_effective"] == 300
+    assert all(error in level for error, level in zip(results["error_by_fold"], chosen, strict=True))
+    np.testing.assert_allclose(results["error"], np.mean(results["error_by_fold"]))
+    assert results["error"] >= results["mean_error"].min()
 
 
 @pytest.mark.parametrize("fit_intercept", [True, False])

@@ -72,10 +72,10 @@ BAD_ROWS = {
     "two labels a row": ((X, np.c_[Y, Y]), "1d array|Unknown label type|multi"),
     "no rows": ((X[:0], Y[:0]), r"0 sample\(s\)"),
     "negative weight": ((X, Y, NEGATIVE), "sample_weight must be 240 finite numbers, none negative"),
-    "no weight": ((X, Y, np.zeros(240)), "weight.*(zero|positive)"),
     "too few weights": ((X, Y, np.ones(3)), r"sample_weight must be 240 .*got shape \(3,\)"),
 }
 ONLY_FIT = {
+    "no weight": ((X, Y, np.zeros(240)), "weight.*(zero|positive)"),
     "one class": ((X, np.full(240, "ant")), "y must have at least 2 classes, got only one class"),
     "narrow rows and bad labels": ((X[:, :3], X[:, 0]), "Unknown label type"),
     "narrow rows and bad weights": ((X[:, :3], Y, NEGATIVE), "sample_weight must be"),

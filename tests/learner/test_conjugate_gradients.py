@@ -5,7 +5,7 @@ import pytest
 
 import craftmaps
 from craftmaps import NormalEquations, Polynomial, RandomMaclaurin, conjugate_gradients, packed_gram
-from craftmaps.alpha import choose_alpha
+from craftmaps.alpha import Fold, choose_alpha
 from craftmaps.conjugate_gradients import Deflation, QuickSolver
 
 WIDTH, ALPHAS = 400, [1e-4, 1e-2, 1.0]
@@ -74,7 +74,7 @@ def test_outputs_of_rows_left_out(data, alpha, monkeypatch):
 def test_the_choice_of_alpha_is_the_same(data, monkeypatch):
     Z, Y = data
     statistic = NormalEquations.of(Z, Y, packed=True)
-    folds = [(Z[i:1500:5], Y[i:1500:5], np.ones(300)) for i in range(5)]
+    folds = [Fold(Z[i:1500:5], Y[i:1500:5], np.ones(300), np.ones(300, int)) for i in range(5)]
 
     def choice():
         return choose_alpha(

@@ -98,11 +98,65 @@ def test_single_and_double_precision(data):
     assert_same(single, sample_of(cut(data, [90])))
 
 
-def test_folds_cover_every_row_once(data):
+def test_folds_cover_every_copy_once(data):
     holdout = sample_of(cut(data, []))
-    folds = holdout.folds(3)
-    assert [len(fold) for fold in folds] == [14, 13, 13]
-    np.testing.assert_array_equal(np.sort(np.concatenate(folds)), np.arange(40))
+    dealt = np.repeat(np.arange(40), holdout.sample.count)
+    for n_folds in (2, 3, 7):
+        for fold, (rows, count) in enumerate(holdout.folds(n_folds)):
+            np.testing.assert_array_equal(np.repeat(rows, count), dealt[fold::n_folds])
+
+
+def spared(data, size, n_spent):
+    """Return a sample that spares the first copies of some rows, and the counts of all rows by the slow way."""
+    X, y, _ = data
+    holdout = Holdout(size, SEED).sparing(X[:n_spent], bits(y[:n_spent]))
+    hashes = row_hashes(X, SEED) ^ bits(y)
+    unique, count = np.unique(hashes, return_counts=True)
+    spent = np.array([(hashes[:n_spent] == h).sum() for h in unique])
+    free = np.flatnonzero(count > spent)[:size]
+    return holdout, unique[free], (count - spent)[free]
+
+
+@pytest.mark.parametrize("size", [1, 40, 1000])
+@pytest.mark.parametrize("bounds", [[], [150], list(range(7, 300, 7))], ids=len)
+def test_rows_that_were_looked_at_are_not_held_out(data, size, bounds, seed):
+    holdout, hashes, free = spared(data, size, 120)
+    for X, y, w in cut(data, bounds, np.random.default_rng(seed).permutation(300)):
+        holdout.add(X, y, bits(y), w)
+    held = holdout.free > 0
+    np.testing.assert_array_equal(holdout.sample.hashes[held], hashes)
+    np.testing.assert_array_equal(holdout.free[held], free)
+    assert (len(holdout), holdout.n_rows) == (free.size, free.sum())
+    dealt = np.concatenate([np.repeat(rows, count) for rows, count in holdout.folds(3)])
+    np.testing.assert_array_equal(np.bincount(dealt, minlength=held.size), holdout.free)
+
+
+def test_samples_that_spare_rows_merge(data):
+    whole, _, _ = spared(data, 40, 120)
+    parts = []
+    for X, y, w in cut(data, [30, 220]):
+        whole.add(X, y, bits(y), w)
+        part = spared(data, 40, 120)[0]
+        part.add(X, y, bits(y), w)
+        parts.append(part)
+    for merged in (parts[0].merged(parts[1]).merged(parts[2]), parts[2].merged(parts[0].merged(parts[1]))):
+        assert_same(merged, whole)
+    assert len(whole.emptied()) == 0
+    assert whole.emptied().spent.equals(whole.spent)
+    with pytest.raises(ValueError, match="choices were made by the same rows"):
+        whole.merged(Holdout(40, SEED))
+
+
+def test_how_many_rows_a_mean_is_worth():
+    rng = np.random.default_rng(0)
+    X, y = np.repeat(np.arange(200.0), 5)[:, None], np.zeros(1000, int)
+    for size, expected in ((1000, 1000), (40, 1 / (0.2 / 200 + 0.8 / 40))):
+        assert sample_of([(X, y, None)], size).n_effective(1000) == pytest.approx(expected)
+    weight = rng.integers(1, 9, 200).astype(float)
+    assert sample_of([(X[::5], y[::5], weight)], 200).n_effective(200) == pytest.approx(
+        weight.sum() ** 2 / (weight**2).sum()
+    )
+    assert Holdout(5, 0).n_effective(0) == 0
 
 
 def test_samples_of_another_size_or_seed():

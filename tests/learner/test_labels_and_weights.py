@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
-from tests.learner.examples import AUTO, classifier, curve, labelled_rows, regressor
+from tests.learner.examples import classifier, curve, labelled_rows, regressor
 
 LABELS = {
     "strings": ["a", "bcd", "ef"],
@@ -108,10 +109,11 @@ def assert_same_model(one, two, rtol=1e-8):
     np.testing.assert_allclose(one.intercept_, two.intercept_, rtol=rtol, atol=rtol * scale)
 
 
-@pytest.mark.parametrize("settings", [{}, {**AUTO, "kernel": "auto", "metric": "auto"}], ids=["explicit", "auto"])
-def test_weights_of_a_classifier_are_repetitions(settings):
+def test_weights_of_a_classifier_are_repetitions():
+    """But copies are held out one by one, as a random split would, and a row of some weight is held out whole."""
     X, y = labelled_rows()
     weight = np.random.default_rng(8).integers(0, 4, 240)
+    settings = {"cv": None, "alphas": 1e-3}
     weighted = classifier(**settings).fit(X, y, sample_weight=weight)
     repeated = classifier(**settings).fit(X.repeat(weight, axis=0), y.repeat(weight))
     assert_same_model(weighted, repeated)
@@ -122,10 +124,22 @@ def test_weights_of_a_classifier_are_repetitions(settings):
 def test_weights_of_a_regressor_are_repetitions():
     X, y = curve()
     weight = np.random.default_rng(8).integers(0, 4, 240)
-    weighted = regressor().partial_fit(X[:90], y[:90], weight[:90]).partial_fit(X[90:], y[90:], weight[90:])
-    repeated = regressor().fit(X.repeat(weight, axis=0), y.repeat(weight))
+    fixed = regressor(cv=None, alphas=1e-3)
+    weighted = clone(fixed).partial_fit(X[:90], y[:90], weight[:90]).partial_fit(X[90:], y[90:], weight[90:])
+    repeated = clone(fixed).fit(X.repeat(weight, axis=0), y.repeat(weight))
     np.testing.assert_allclose(weighted.predict(X), repeated.predict(X), rtol=1e-8, atol=1e-8)
     np.testing.assert_allclose(weighted.alpha_, repeated.alpha_, rtol=1e-12)
+
+
+def test_a_block_of_no_weight_counts_as_nothing():
+    X, y = labelled_rows()
+    weights = [np.zeros(80), np.ones(80), np.zeros(80)]
+    blocks = [(X[i::3], y[i::3], weight) for i, weight in enumerate(weights)]
+    assert_same_model(classifier().fit_stream(blocks), classifier().fit(X[1::3], y[1::3]))
+    with pytest.raises(ValueError, match="sample_weight must not be all zero"):
+        classifier().fit(X, y, np.zeros(240))
+    with pytest.raises(ValueError, match="at least one block of rows"):
+        classifier().fit_stream(blocks[:1])
 
 
 def test_a_label_of_no_weight_is_no_label():

@@ -10,7 +10,7 @@ import craftmaps.conjugate_gradients
 import craftmaps.counting
 import craftmaps.packed_gram
 from craftmaps import NormalEquations
-from craftmaps.alpha import choose_alpha
+from craftmaps.alpha import Fold, choose_alpha
 from tests.learner.examples import blocks_of, classifier, labelled_rows
 
 EPS = float(np.finfo(np.float32).eps)
@@ -127,7 +127,7 @@ def test_choosing_alpha_and_solving_take_one_triangle_beside_the_statistic(monke
     rng = np.random.default_rng(0)
     Z, Y = rng.normal(size=(n_rows, width)).astype(np.float32), rng.normal(size=(n_rows, 1))
     statistic = NormalEquations.of(Z, Y, packed=True)
-    folds = [(Z[i::5], Y[i::5], np.ones(n_rows // 5)) for i in range(5)]
+    folds = [Fold(Z[i::5], Y[i::5], np.ones(n_rows // 5), np.ones(n_rows // 5, int)) for i in range(5)]
     triangle = 2 * width * (width + 64)
 
     def peak(task):

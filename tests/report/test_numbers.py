@@ -8,11 +8,12 @@ from scipy.sparse import csr_matrix
 from scipy.stats import norm
 from sklearn.metrics import confusion_matrix, precision_recall_fscore_support, r2_score
 
-from craftmaps import CraftClassifier, load_model, report
+from craftmaps import CraftClassifier, Polynomial, load_model, report
+from craftmaps.cli.scores import NumberScores
 from craftmaps.diagnostics import kernel_error
 from craftmaps.plan import predicted_error
-from craftmaps.report.intervals import bootstrap, wilson
-from craftmaps.report.wording import percent
+from craftmaps.report.intervals import bootstrap, chosen_alpha, of_root_mean_square, wilson
+from craftmaps.report.wording import interval, number, percent
 from tests.report.examples import QUICK, classifier_run, labelled, regressor_run
 from tests.report.page_text import Page
 
@@ -112,7 +113,7 @@ def test_chosen_alpha_is_that_of_the_model(tmp_path):
     numbers, _ = written(tmp_path, run)
     alphas = numbers["alphas"]
     assert alphas["alpha"][alphas["chosen"]] == run.model._alpha_choice.relative
-    assert numbers["held_out"]["error"] == alphas["mean_error"][alphas["chosen"]]
+    assert numbers["held_out"]["error"] == run.model.cv_results_["error"]
 
 
 def test_reliability_counts_every_row_once(tmp_path):
@@ -166,3 +167,80 @@ def test_a_model_from_a_file_gives_the_same_test_error(tmp_path):
     numbers, page = written(tmp_path, again)
     assert numbers["test"]["errors"] == written(tmp_path, run)[0]["test"]["errors"]
     assert "The model came from a file" in page.text
+
+
+def test_the_candidate_that_was_taken_is_marked_and_not_the_lowest(tmp_path):
+    """Whichever candidate a model took: errors alone do not decide, so the lowest may be another one."""
+    for degree in (2, 3):
+        run = classifier_run(model=CraftClassifier(**{**QUICK, "kernel": Polynomial(degree)}))
+        names = [f"standard, unit length, degree {d}" for d in (4, 3, 2)]
+        run.model.choices_ = {
+            "kernel": Polynomial(degree),
+            "metric": "standard",
+            "normalize": True,
+            "n_axes": None,
+            "held_out_errors": dict(zip(names, [0.1, 0.2, 0.3], strict=True)),
+        }
+        numbers, page = written(tmp_path, run)
+        assert numbers["choices"]["taken"] == 4 - degree
+        assert page.marked == [names[4 - degree]]
+        assert "Others have lower errors" in page.text
+
+
+def test_the_candidate_that_was_taken_is_the_models(tmp_path):
+    X, y = labelled(120, 3, 6)
+    for kernel, metric in (("auto", None), (Polynomial(2), "auto"), ("auto", "auto")):
+        model = CraftClassifier(**{**QUICK, "kernel": kernel, "metric": metric}).fit(X, y)
+        choices = written(tmp_path, report.Run(model=model))[0]["choices"]
+        name, _ = choices["candidates"][choices["taken"]]
+        assert name.endswith(f"degree {model.choices_['kernel'].degree}")
+        assert name.startswith(f"{model.choices_['metric'] or 'rows as they are'}, ")
+        assert ("unit length" in name) == model.choices_["normalize"]
+
+
+def test_chosen_alpha_is_the_one_that_the_learner_names():
+    results = {"chosen": 1, "error": 0.2, "error_by_fold": np.array([0.1, 0.3]), "n_rows": 100, "n_effective": 50.0}
+    found = chosen_alpha(results, True)
+    assert (found.index, found.error, found.n_rows) == (1, 0.2, 100)
+    assert found.interval == wilson(10, 50)  # copies of a row are not worth as much as other rows
+    assert chosen_alpha(results, False).interval[0] < np.sqrt(0.2) < chosen_alpha(results, False).interval[1]
+
+
+def test_page_and_terminal_have_one_interval_for_the_error_of_numbers(tmp_path):
+    """The terminal counts block by block and the page has all rows."""
+    run = regressor_run(n_test=1000)
+    scores = NumberScores(run.model)
+    for part in np.array_split(np.arange(1000), 7):
+        scores.add(run.X_test[part], run.y_test[part], None)
+    numbers, page = written(tmp_path, run)
+    np.testing.assert_allclose(numbers["test"]["rmse_interval"], scores.to_plain()["rmse_interval"], rtol=1e-10)
+    assert interval(scores.to_plain()["rmse_interval"], number) in page.text
+
+
+def test_interval_of_a_root_mean_square_holds_the_truth_in_95_of_100_runs():
+    errors = np.random.default_rng(0).normal(size=(2000, 400))
+    found = [of_root_mean_square(np.mean(row**2), np.var(row**2) / row.size, row.size) for row in errors]
+    share = np.mean([low < 1 < high for low, high in found])
+    assert share == pytest.approx(0.95, abs=4 * np.sqrt(0.95 * 0.05 / 2000))
+
+
+def test_codes_are_not_rounded(tmp_path):
+    """Labels, and columns of mistakes, may be postcodes."""
+    X, y = labelled(400, 2, 3, names=[10039, 20044])
+    X[:, 2] = 10000 + np.arange(400) % 97
+    model = CraftClassifier(**QUICK).fit(X[:300], y[:300])
+    numbers, page = written(tmp_path, report.Run(model=model, X_test=X[300:], y_test=y[300:]))
+    codes = {str(int(X[300 + line["row"], 2])) for line in numbers["test"]["mistakes"]}
+    assert codes
+    assert codes | {"10039", "20044"} <= set(page.text.split())
+
+
+def test_few_errors_are_not_none():
+    assert percent(1e-5).split() == ["0.0010", "%"]
+    assert percent(0.0).split() == ["0", "%"]
+
+
+def test_several_targets_are_said_to_be_scaled_for_the_held_out_error(tmp_path):
+    for n_targets in (1, 2):
+        _, page = written(tmp_path, regressor_run(n_targets))
+        assert ("targets are scaled to one spread" in page.text) == (n_targets == 2)

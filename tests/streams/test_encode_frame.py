@@ -104,6 +104,14 @@ def test_a_frame_that_does_not_fit_is_refused(trained, case):
         tables.encode_frame(change(mixed()), trained[1])
 
 
+def test_a_zone_that_nobody_knows(trained):
+    table = pa.parquet.read_table(trained[0])
+    place = table.schema.get_field_index("when")
+    table = table.set_column(place, "when", table["when"].cast(pa.int64()).cast(pa.timestamp("us", "Mars/Base")))
+    with pytest.raises(ValueError, match=r"^Table cannot be read: .*Mars/Base"):
+        tables.encode_frame(table, trained[1])
+
+
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table])
 def test_a_rule_without_names_goes_by_position(tmp_path, make):
     np.savez(tmp_path / "t.npz", X=np.arange(12.0).reshape(4, 3), y=np.arange(4))

@@ -13,6 +13,7 @@ from craftmaps.cli.terminal import Progress, say
 from craftmaps.progress import PhaseClock, heard_by
 from craftmaps.whole_files import new_file
 
+_MOST_BYTES = 2**26  # of what a run was over: names of columns are the most of it
 # In order of time, and which of them a step that the learner tells is of; when the map is drawn rows are counted.
 _PHASES = ("choices", "learning", "solving")
 _PHASES_OF_STEPS = {
@@ -53,12 +54,19 @@ class CheckpointFolder:
     def _check(self, run: dict[str, Any]) -> None:
         """Refuse to go on over other rows, or other blocks of them."""
         try:
+            if self._about.stat().st_size > _MOST_BYTES:
+                raise ValueError("too large")
             before = json.loads(self._about.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+            if not isinstance(before, dict):
+                raise ValueError("not an object")
+        except (OSError, ValueError, RecursionError):
             raise ValueError(f"{self._about} is missing or damaged, so this run cannot be resumed.") from None
         for name, value in run.items():
             if before.get(name) != value:
-                values = "" if name == "columns" else f", {before.get(name)} before and {value} now"
+                old = before.get(name)
+                if isinstance(old, list | dict) or len(ascii(old)) > 100 or not str(old).isprintable():
+                    old = "something else"
+                values = "" if name == "columns" else f", {old} before and {value} now"
                 raise ValueError(f"{self.path} is of a run with other {name.replace('_', ' ')}{values}.")
 
     def remove(self) -> None:

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from craftmaps.cli.ranking import RankedScores
 
 _BINS = 10
-_NORMAL_95 = 1.959963984540054
 _MOST_NAMED = 5
 _LONGEST_NAME = 40
 
@@ -154,16 +153,17 @@ class NumberScores:
 
     def to_plain(self) -> dict[str, Any]:
         """Return rows, root mean square error with its interval, mean absolute error and R2, as JSON takes them."""
+        from craftmaps.report.intervals import of_root_mean_square
+
         square, size, mean, square_of_y = self._sums / self.weight.total
         # The variance of a weighted mean of squared errors: sum w^2 (e^2 - mean)^2 / (sum w)^2.
-        spread = self._squares @ [square**2, -2 * square, 1.0]
-        half = _NORMAL_95 * np.sqrt(max(spread, 0.0)) / self.weight.total
+        spread = float(self._squares @ [square**2, -2 * square, 1.0]) / self.weight.total**2
         variance = square_of_y - mean**2
         return {
             "rows": self.weight.n_rows,
             **self.weight.to_plain(),
             "rmse": float(np.sqrt(square)),
-            "rmse_interval": np.sqrt([max(square - half, 0.0), square + half]).tolist(),
+            "rmse_interval": of_root_mean_square(square, spread, self.weight.n_rows),
             "mean_absolute_error": float(size),
             "r2": float(1 - square / variance) if variance > 0 else None,
         }

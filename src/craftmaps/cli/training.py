@@ -24,7 +24,7 @@ from craftmaps.cli.targets import checked_classes, is_regression
 from craftmaps.cli.terminal import Progress
 from craftmaps.report import Run
 from craftmaps.report import write as write_page
-from craftmaps.report.intervals import of_folds, wilson
+from craftmaps.report.intervals import chosen_alpha
 from craftmaps.streams import Block
 
 _MOST_TEST_BYTES = 2**28
@@ -202,17 +202,5 @@ class Training:
 
 def _held_out(model: Any) -> dict[str, Any]:
     """Return the error of the rows left out in cross-validation, at the chosen alpha."""
-    results = model.cv_results_
-    fold_errors = np.asarray(results["fold_errors"])
-    # As the learner chooses: of those tried on all folds the best, of equally good ones the largest.
-    means = np.where(np.isfinite(fold_errors).all(axis=1), results["mean_error"], np.inf)
-    chosen = means.size - 1 - int(np.argmin(means[::-1]))
-    error, n_rows = float(means[chosen]), int(results["n_rows"])
-    if isinstance(model, CraftClassifier):
-        return {"rows": n_rows, "error": error, "error_interval": wilson(error * n_rows, n_rows)}
-    interval = of_folds(fold_errors[chosen])
-    return {
-        "rows": n_rows,
-        "rmse": error**0.5,
-        "rmse_interval": None if interval is None else np.sqrt(interval).tolist(),
-    }
+    is_classifier = isinstance(model, CraftClassifier)
+    return chosen_alpha(model.cv_results_, is_classifier).to_plain(is_classifier)

@@ -8,15 +8,16 @@ from typing import Any
 import numpy as np
 
 from craftmaps import __version__
-from craftmaps.kernels import DotProductKernel
+from craftmaps.kernels import DotProductKernel, Polynomial
 from craftmaps.learner import CraftClassifier
 from craftmaps.parallel import n_threads
 from craftmaps.report.classification import classification
-from craftmaps.report.intervals import of_folds, wilson
+from craftmaps.report.intervals import ChosenAlpha, chosen_alpha
 from craftmaps.report.kernel_check import check_kernel, weight_histogram
 from craftmaps.report.regression import regression
 from craftmaps.report.run import Run
 from craftmaps.report.wording import shortened
+from craftmaps.treatments import Treatment
 
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba", "safetensors", "threadpoolctl")
 _LONGEST_KERNEL = 80
@@ -28,13 +29,13 @@ def gather(run: Run) -> dict[str, Any]:
         run.model.finish()
     is_classifier = isinstance(run.model, CraftClassifier)
     test = run.test_rows()
-    alphas = _alphas(run.model)
+    chosen = _chosen(run.model)
     numbers = {
         "task": "classification" if is_classifier else "regression",
         "run": _overview(run),
         "test": None if test is None else (classification if is_classifier else regression)(run, *test),
-        "held_out": None if alphas is None else _held_out(alphas, is_classifier),
-        "alphas": alphas,
+        "held_out": None if chosen is None else chosen.to_plain(is_classifier),
+        "alphas": None if chosen is None else _alphas(run.model.cv_results_, chosen),
         "kernel": check_kernel(run),
         "weights": weight_histogram(run),
         "phases": dict(run.phases),
@@ -57,6 +58,7 @@ def _overview(run: Run) -> dict[str, Any]:
         "columns": model.n_features_in_,
         "classes": model.classes_.size if isinstance(model, CraftClassifier) else None,
         "features": model.coef_.shape[-1],
+        "targets": None if isinstance(model, CraftClassifier) else model.coef_[..., 0].size,
         "map": None if feature_map is None else type(feature_map).__name__,
         "kernel": _kernel_name(getattr(feature_map, "kernel", None)),
         "alpha": model.alpha_,
@@ -66,36 +68,26 @@ def _overview(run: Run) -> dict[str, Any]:
     }
 
 
-def _alphas(model: Any) -> dict[str, Any] | None:
-    """Return the curve that alpha was chosen from, if it was chosen."""
+def _chosen(model: Any) -> ChosenAlpha | None:
+    """Return the alpha that was chosen and its error, if it was chosen."""
     results = getattr(model, "cv_results_", None)
     if results is None or model.cv is None:
         return None
-    fold_errors, means = np.asarray(results["fold_errors"]), np.asarray(results["mean_error"])
+    return chosen_alpha(results, isinstance(model, CraftClassifier))
+
+
+def _alphas(results: dict[str, Any], chosen: ChosenAlpha) -> dict[str, Any]:
+    """Return the curve that alpha was chosen from."""
+    fold_errors = np.asarray(results["fold_errors"])
     n_folds = np.isfinite(fold_errors).sum(axis=1)
-    # As the model does: the best of those that were tried on all folds, and of equally good ones the largest.
-    means_of_all = np.where(n_folds == n_folds.max(), means, np.inf)
     return {
         "alpha": results["alpha"],
-        "mean_error": means,
+        "mean_error": results["mean_error"],
         "std_error": np.where(n_folds > 1, results["std_error"], np.nan),
         "fold_errors": fold_errors,
         "folds": n_folds,
-        "rows": results["n_rows"],
-        "chosen": means.size - 1 - int(np.argmin(means_of_all[::-1])),
-    }
-
-
-def _held_out(alphas: dict[str, Any], is_classifier: bool) -> dict[str, Any]:
-    """Return the error of the rows left out in cross-validation, at the chosen alpha."""
-    error, rows = float(alphas["mean_error"][alphas["chosen"]]), int(alphas["rows"])
-    if is_classifier:
-        return {"rows": rows, "error": error, "error_interval": wilson(error * rows, rows)}
-    interval = of_folds(np.asarray(alphas["fold_errors"])[alphas["chosen"]])
-    return {
-        "rows": rows,
-        "rmse": np.sqrt(error),
-        "rmse_interval": None if interval is None else np.sqrt(interval),
+        "rows": chosen.n_rows,
+        "chosen": chosen.index,
     }
 
 
@@ -103,12 +95,25 @@ def _choices(model: Any) -> dict[str, Any]:
     """Return what was chosen automatically or given, and the held-out errors of the candidates, if they are known."""
     choices = model.choices_
     errors = choices.get("held_out_errors")
+    names = [] if errors is None else list(errors)
     return {
         "kernel": _kernel_name(choices["kernel"]),
         "metric": None if choices["metric"] is None else str(choices["metric"]),
         "normalize": choices["normalize"],
         "candidates": None if errors is None else [[name, error] for name, error in errors.items()],
+        "taken": _taken(choices, names),
     }
+
+
+def _taken(choices: dict[str, Any], names: list[str]) -> int | None:
+    """Return the place of the candidate that was taken, which need not be the one of the lowest error."""
+    kernel = choices["kernel"]
+    treatment = str(Treatment(choices["metric"], choices["normalize"], choices.get("n_axes")))
+    name = f"{treatment}, degree {kernel.degree}" if isinstance(kernel, Polynomial) else f"{treatment}, {kernel!r}"
+    # A map that was given has a kernel of its own, whatever candidates say.
+    alike = [other for other in names if other.startswith(f"{treatment}, ")]
+    found = name if name in names else next(iter(alike), None)
+    return None if found is None else names.index(found)
 
 
 def _kernel_name(kernel: Any) -> str | None:

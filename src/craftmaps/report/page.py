@@ -90,6 +90,8 @@ def _error(numbers: dict[str, Any]) -> Markup:
             facts.append(_fact("Held-out error", percent(held_out["error"]), ends, told))
         else:
             ends = interval(held_out["rmse_interval"], number)
+            if numbers["run"]["targets"] > 1:
+                told += "; targets are scaled to one spread for it"
             facts.append(_fact("Held-out root mean squared error", number(held_out["rmse"]), ends, told))
     why = None if test else "There were no test rows, so the error is that of cross-validation."
     if not facts:
@@ -170,9 +172,11 @@ def _choices(numbers: dict[str, Any]) -> Markup:
     errors = [error for _, error in candidates if error is not None]
     most = max(errors, default=0.0) or 1.0
     rows = [[name, write(error), track((error or 0.0) / most)] for name, error in candidates]
-    best = [error for _, error in candidates].index(min(errors)) if errors else None
-    title = "Held-out error of each candidate, on some rows and at a small width; the best was taken."
-    return section("Choices", _pairs(pairs), table(title, ["candidate", "error", ""], rows, chosen=best))
+    taken = choices["taken"]
+    title = "Held-out error of each candidate, on a sample of the rows; the one that was taken is marked."
+    if taken is not None and errors and candidates[taken][1] != min(errors):
+        title += " Others have lower errors: a difference that may be chance does not decide."
+    return section("Choices", _pairs(pairs), table(title, ["candidate", "error", ""], rows, chosen=taken))
 
 
 def _repeat(numbers: dict[str, Any]) -> Markup:

@@ -6,7 +6,7 @@ from craftmaps.report.figures import confidence_histogram, predicted_against_tru
 from craftmaps.report.markup import Markup, join, tag
 from craftmaps.report.picture import png
 from craftmaps.report.tables import grid, labelled, scrolling, section, table
-from craftmaps.report.wording import count, number, percent
+from craftmaps.report.wording import as_given, count, number, percent
 
 _MOST_CLASSES = 40
 _MOST_BESIDE = 12  # classes of a matrix that has room beside the table of classes
@@ -111,7 +111,7 @@ def _columns(columns: list[list[Any]]) -> Markup:
         tag(
             "tr",
             tag("th", labelled(name), scope="row"),
-            tag("td", number(value), class_="number"),
+            tag("td", as_given(value), class_="number"),
             title=f"{number(deviations, 2)} standard deviations from the mean",
         )
         for name, value, deviations in columns

@@ -1,8 +1,11 @@
 """Numbers as people write them: rounded to what they can be trusted for."""
 
+import math
 from collections.abc import Sequence
 
 _SPACE = "\N{NO-BREAK SPACE}"
+_MOST_DECIMALS = 8
+_LARGEST_WHOLE = 2.0**53
 NOTHING = "\N{EN DASH}"
 
 
@@ -16,13 +19,15 @@ def percent(share: float | None) -> str:
 
     Examples
     --------
-    >>> [percent(share).split() for share in (0.01949, 0.2, 1.0)]
-    [['1.95', '%'], ['20.0', '%'], ['100', '%']]
+    >>> [percent(share).split() for share in (0.01949, 0.2, 1.0, 0.0000123)]
+    [['1.95', '%'], ['20.0', '%'], ['100', '%'], ['0.0012', '%']]
     """
     if share is None:
         return NOTHING
     value = 100 * share
     decimals = 0 if value in (0, 100) else 2 if value < 10 else 1
+    if 0 < value < 0.1:
+        decimals = min(1 - math.floor(math.log10(value)), _MOST_DECIMALS)  # few errors are not none
     return f"{value:.{decimals}f}{_SPACE}%"
 
 
@@ -41,6 +46,17 @@ def number(value: float | None, digits: int = 3) -> str:
         mantissa, _, power = f"{value:.{digits - 1}e}".partition("e")
         return f"{float(mantissa):g}e{int(power)}"
     return f"{rounded:,.0f}" if abs(rounded) >= 10**digits else f"{rounded:.{digits}g}"
+
+
+def as_given(value: float) -> str:
+    """Write a number of the data, which may be a code: whole numbers in full, others to the precision of float32.
+
+    Examples
+    --------
+    >>> as_given(10039.0), as_given(0.10000000149), as_given(-2.0)
+    ('10039', '0.1', '-2')
+    """
+    return f"{value:.0f}" if value.is_integer() and abs(value) < _LARGEST_WHOLE else f"{value:.7g}"
 
 
 def decimal(value: float | None) -> str:

@@ -28,15 +28,18 @@ class TextFindings:
     def __init__(self, name: str, file: str, is_typed: bool):
         self._name, self._file, self._is_typed = name, file, is_typed
         self._values: dict[str, None] = {}  # in the order of the file
-        self._n_cells = 0
+        self._n_cells, self._is_plain = 0, False
 
     def add(self, cells: Any) -> None:
         """Look at cells, until there were enough of them."""
-        if self._n_cells < _CELLS:
+        if self._n_cells < _CELLS and not self._is_plain:
             given = cells.drop_null()
             self._n_cells += len(given)
             beginnings = import_arrow("pyarrow.compute").utf8_slice_codeunits(given, 0, _CHARACTERS)
             self._values.update(dict.fromkeys(beginnings.unique().to_pylist()))
+            # Most columns of text are told by their first batch.
+            is_different = len(self._values) >= _LEAST_SHARE * self._n_cells
+            self._is_plain = self._n_cells > _CELLS // 16 and not (is_different or _are_like_numbers([*self._values]))
 
     def warning(self, is_hashed: bool, is_target: bool = False) -> str | None:
         """Return a sentence if the column should perhaps be read otherwise."""
@@ -61,7 +64,7 @@ class TextFindings:
 
     def _notation(self, values: list[str], is_hashed: bool) -> tuple[list[str], str, str] | None:
         """Return the values that are numbers in some notation if nearly all are, the notation, and what to do."""
-        if not _nearly_all(values[:100], [value for value in values[:100] if _SIGN.fullmatch(value)]):
+        if not _are_like_numbers(values):
             return None
         rewritten = [value for value in values if not _PLAIN.fullmatch(value)]
         commas = [value for value in rewritten if _COMMA.fullmatch(value)]
@@ -91,6 +94,12 @@ class TextFindings:
         if is_name or not _nearly_all(values, [*signed, *({*values} - {*rewritten})]):
             return None
         return signed, f"with the sign {(sign[0] or sign[1])!r}", "write it without the sign"
+
+
+def _are_like_numbers(values: list[str]) -> bool:
+    """Tell whether the first values are numbers, with signs or without."""
+    first = values[:100]
+    return _nearly_all(first, [value for value in first if _SIGN.fullmatch(value.strip())])
 
 
 def _nearly_all(values: list[str], some: list[str]) -> bool:

@@ -54,11 +54,13 @@ def part_places(parts: tuple[str | None, ...]) -> list[int]:
 
 
 def first_undated(cells: Any) -> int:
-    """Return the place of the first cell of text that is no date."""
-    arrow = import_arrow()
-    for i in range(len(cells)):
+    """Return the place of the first cell of text that is no date, of which there is one."""
+    start, stop = 0, len(cells)
+    while stop - start > 1:
+        middle = (start + stop) // 2
         try:
-            parsed_dates(cells.slice(i, 1))
-        except arrow.ArrowInvalid:
-            return i
-    return 0
+            parsed_dates(cells.slice(start, middle - start))
+            start = middle
+        except import_arrow().ArrowInvalid:
+            stop = middle
+    return start

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from craftmaps.tables.arrow import import_arrow
 from craftmaps.tables.columns import Columns, check_different
 from craftmaps.tables.encoding import bind, encode_rows
 from craftmaps.tables.frame_tables import classes, table_of
@@ -49,10 +50,13 @@ def encode_frame(frame: Any, columns: Columns, dtype: Any = np.float32) -> NDArr
     bound = bind(columns, table.schema, table.name, is_typed=True)
     X = np.empty((table.n_rows, columns.n_features), np.dtype(dtype))
     fill, start = columns.fill_values(), 0
-    for batch, _ in table.batches({column.name: column.cell_kind for column in bound}, table.n_rows):
-        stop = start + batch.num_rows
-        encode_rows(batch, bound, columns, fill, X[start:stop], table.name, start)
-        start = stop
+    try:
+        for batch, _ in table.batches({column.name: column.cell_kind for column in bound}, table.n_rows):
+            stop = start + batch.num_rows
+            encode_rows(batch, bound, columns, fill, X[start:stop], table.name, start)
+            start = stop
+    except import_arrow().ArrowException as error:
+        raise ValueError(f"{table.name} cannot be read: {error}.") from None
     return X
 
 
