@@ -271,7 +271,7 @@ CASES = {
     "a model that is a picture": ("inspect picture.craft", "", 1, "picture.craft is not a model file"),
     "an empty model": ("inspect empty.craft", "", 1, "empty.craft is not a model file"),
     "a cut model": ("inspect cut.craft", "", 1, "cut.craft is not a model file, or not a whole one"),
-    "a garbled model": ("inspect garbled.craft", "", 1, "garbled.craft has a damaged header"),
+    "a garbled model": ("inspect garbled.craft", "", 1, "garbled.craft is damaged"),
     "a model that is a table": ("inspect good.parquet", "", 1, "good.parquet is not a model file"),
     "a model with bad notes": ("inspect notes.craft", "", 1, "The description of columns must have features"),
     # Predictions.
