@@ -131,6 +131,18 @@ def long_labels(file, folder):
     file["y"] = np.array(["a" * 10**6, "b"], h5py.string_dtype())
 
 
+def heap_without_end(folder):
+    path = hdf5(lambda file, _: file.create_dataset("X", data=np.zeros((2, 3))))(folder)
+    with h5py.File(path, "a") as file:
+        del file["y"]
+        file["y"] = np.array(["a", "b"], h5py.string_dtype())
+    data = bytearray(path.read_bytes())
+    first = data.index(b"GCOL") + 16
+    data[first + 48 : first + 64] = bytes(16)  # the free space after two strings
+    path.write_bytes(data)
+    return path
+
+
 def parquet(columns):
     """Write a Parquet file."""
 
@@ -226,6 +238,7 @@ HOSTILE = {
     "an empty dataset": (hdf5(empty), {}, "'X' of .* must hold an array, got an empty dataset"),
     "10**12 rows without values": (hdf5(unstored), {}, "must store its values, got 0 bytes"),
     "long labels in HDF5": (hdf5(long_labels), {}, "strings of at most 16384 characters, got 1,000,000"),
+    "a heap of strings without end": (heap_without_end, {}, "heap of strings without end"),
     "10**9 columns in HDF5": (
         hdf5(lambda file, folder: file.create_dataset("X", (2, 10**9), "f8")),
         {},

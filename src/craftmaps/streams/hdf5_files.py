@@ -1,6 +1,7 @@
 """Arrays of HDF5 files. What leaves the file, by a link or by storage elsewhere, is refused: files are not trusted."""
 
 import math
+import mmap
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -14,6 +15,8 @@ from craftmaps.streams.limits import LARGEST_RATIO, LARGEST_UNSTORED, LARGEST_WH
 from craftmaps.streams.stored_arrays import StoredArray, check_claim
 
 _MOST_LINKS = 8
+# The signature and the version of a heap of strings.
+_HEAP = b"GCOL\x01"
 
 
 def hdf5_array(file: DataFile, key: str) -> StoredArray:
@@ -30,6 +33,8 @@ def hdf5_array(file: DataFile, key: str) -> StoredArray:
         shape, dtype = dataset.shape, dataset.dtype
         is_text = h5py.check_string_dtype(dtype) is not None
         if is_text:
+            if h5py.check_string_dtype(dtype).length is None:
+                _check_heaps(dataset.file, name)
             dtype = np.dtype("U1")
         check_claim(name, shape, dtype)
         _check_storage(dataset, file.n_bytes, name)
@@ -104,6 +109,25 @@ def _check_storage(dataset: Any, file_bytes: int, name: str) -> None:
     stored = min(dataset.id.get_storage_size(), file_bytes)
     if claimed > max(LARGEST_UNSTORED, LARGEST_RATIO * stored):
         raise ValueError(f"{name} must store its values, got {stored:,} bytes for {claimed:,} bytes of values.")
+
+
+def _check_heaps(content: Any, name: str) -> None:
+    """Refuse heaps of strings with free space of no size, in which the HDF5 library would loop for ever."""
+    _, n_length = content.id.get_create_plist().get_sizes()
+    n_header = 8 + -(-n_length // 8) * 8
+    with open(content.filename, "rb") as raw, mmap.mmap(raw.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        start, n_left = data.find(_HEAP), len(data) // n_header  # heaps that overlap would be walked again and again
+        while start >= 0:
+            end = start + int.from_bytes(data[start + 8 : start + 8 + n_length], "little")
+            place = start + n_header
+            while place + n_header <= min(end, len(data)):
+                size = int.from_bytes(data[place + 8 : place + 8 + n_length], "little")
+                is_free = data[place : place + 2] == b"\0\0"
+                n_left -= 1
+                if (is_free and not size) or n_left < 0:
+                    raise ValueError(f"{name} is damaged: it has a heap of strings without end.")
+                place += size if is_free else n_header + -(-size // 8) * 8
+            start = data.find(_HEAP, start + 1)
 
 
 def _strings(rows: NDArray, name: str) -> NDArray[np.str_]:
