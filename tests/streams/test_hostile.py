@@ -244,7 +244,7 @@ HOSTILE = {
         {},
         TOO_WIDE,
     ),
-    "a chunk of 8 GB": (
+    "a chunk of 2 GB": (
         hdf5(lambda file, folder: file.create_dataset("X", (2**20, 1000), "i2", chunks=(2**20, 1000))),
         {},
         "chunks of at most 1 GB",
@@ -291,6 +291,11 @@ LEGITIMATE = {
         [1, 1],
     ),
     "brackets in strings": (text("t.jsonl", json.dumps({"a": '["{' * 500, "label": 1}) + "\n"), {}, [1, 1]),
+    "many strings in a line": (
+        text("t.jsonl", json.dumps({"a": 1, "b": [f"{i}" for i in range(70_000)], "label": 1})),
+        {"drop": ["b"]},
+        [1, 1],
+    ),
     "soft links within the file": (hdf5(soft_link_inside), {}, [2, 3]),
 }
 
