@@ -127,7 +127,7 @@ class _Race:
         for j in others[len(others) // 2 + 1 :]:
             self._score(fold, j, outputs)
         if is_telling:
-            self._drop_the_beaten(*(np.concatenate(of[: fold + 1]) for of in (self.weights, self.counts)))
+            self._drop_the_beaten(np.concatenate(self.weights[: fold + 1]), np.concatenate(self.counts[: fold + 1]))
 
     def result(self) -> AlphaChoice:
         """Return the best alpha and how it came about."""

@@ -17,7 +17,7 @@ from scipy import linalg
 from scipy.optimize import minimize, minimize_scalar
 from scipy.special import log_softmax, softmax
 
-from craftmaps.fields import DamagedError, Fields
+from craftmaps.fields import Fields
 from craftmaps.parallel import serial_blas
 
 CALIBRATIONS = ("auto", "temperature", "matrix")
@@ -66,11 +66,8 @@ class Calibration(NamedTuple):
     def from_plain(cls, fields: Fields, n_classes: int) -> Self:
         """Make it again from its numbers and arrays."""
         factor = fields.number("factor", above=0.0)
-        matrix, offset = fields.value("matrix"), fields.value("offset")
-        if matrix is None and offset is None:
+        if fields.value("matrix") is None and fields.value("offset") is None:
             return cls(factor)
-        if np.shape(matrix) != (n_classes, n_classes) or np.shape(offset) != (n_classes,):
-            raise DamagedError(f"a calibration of {np.shape(matrix)} and {np.shape(offset)} for {n_classes} classes")
         matrix, offset = fields.array("matrix", (n_classes,) * 2, _SAVED), fields.array("offset", (n_classes,), _SAVED)
         return cls(factor, matrix.astype(np.float64), offset.astype(np.float64))
 
@@ -99,10 +96,10 @@ def calibrate(
     aside : ndarray of shape (n_rows,), dtype bool, optional
         The others; by default every fourth row.
     """
-    n_rows = scores.shape[0] if n_rows is None else n_rows
-    scores, weight = scores.astype(np.float64), weight * (n_rows / weight.sum())
+    total = scores.shape[0] if n_rows is None else n_rows
+    scores, weight = scores.astype(np.float64), weight * (total / weight.sum())
     aside = np.arange(scores.shape[0]) % 4 == 0 if aside is None else aside
-    can_tell = n_rows >= _FEWEST_ROWS and scores.shape[1] <= _MOST_CLASSES
+    can_tell = total >= _FEWEST_ROWS and scores.shape[1] <= _MOST_CLASSES
     with serial_blas:  # the same on any number of threads
         factor = _temperature(scores, labels, weight)
         if calibration == "auto" and not (can_tell and _is_better(scores, labels, weight, aside)):

@@ -174,7 +174,7 @@ def _checksum(text: str, arrays: dict[str, NDArray]) -> str:
 
 def _bytes(array: NDArray) -> memoryview:
     """Return the bytes of a contiguous array, without a copy."""
-    return memoryview(array.reshape(-1).view(np.uint8))
+    return array.reshape(-1).view(np.uint8).data
 
 
 def _take_arrays(value: Any, arrays: dict[str, NDArray], name: str) -> Any:

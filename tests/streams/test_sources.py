@@ -16,6 +16,7 @@ from craftmaps import streams
 from tests.streams.formats import collect, csv_bytes, example, json_bytes, svmlight_bytes, table, write
 
 X, Y = example()
+CSV = csv_bytes(X, Y)
 
 
 @pytest.fixture
@@ -53,6 +54,42 @@ def test_many_files_are_one_stream(three_files, path_of):
 def test_the_order_of_a_list_is_kept(three_files):
     paths = [three_files / "part-2.parquet", three_files / "part-0.parquet"]
     np.testing.assert_array_equal(collect(streams.open(paths))[1], np.concatenate([Y[21:], Y[:20]]))
+
+
+FOLDERS = {
+    "settings and notes": {"a.csv": CSV, "package.json": b'{"name": 1}', "README.md": b"# no data", "b.bin": b"\0\1\2"},
+    "a model and a report": {"a.csv": CSV, "model.craft": b"\0" * 9, "report.html": b"<html>", "run.json": b"{}"},
+    "no suffixes": {"part-0": CSV, "README": b"read me, please", "run.sh": b"#!/bin/sh", "b.bin": b"\0\1\2", "e": b""},
+    "a binary format without a suffix": {"rows": b"PAR1", "notes.txt": b"a,b"},
+    "JSON alone": {"a.json": json_bytes(X, Y), "README": b"no data"},
+}
+
+
+@pytest.mark.parametrize("case", FOLDERS)
+def test_unrelated_files_beside_data_are_ignored(tmp_path, case):
+    for name, content in FOLDERS[case].items():
+        (tmp_path / name).write_bytes(content)
+    first = next(iter(FOLDERS[case]))
+    if first == "rows":
+        pa.parquet.write_table(table(X, Y), tmp_path / first)
+    rows, labels = collect(streams.open(tmp_path))
+    np.testing.assert_array_equal(rows, X.astype(np.float32))
+    np.testing.assert_array_equal(labels, Y)
+
+
+def test_a_folder_of_several_formats_says_what_to_do(tmp_path):
+    for name in ("a.csv", "b.jsonl", "c.svm"):
+        (tmp_path / name).write_bytes(CSV)
+    words = r"must hold data of one format, got a\.csv \(CSV\) and b\.jsonl .*: name the files .* '.*\*\.csv'\."
+    with pytest.raises(ValueError, match=words):
+        streams.open(tmp_path)
+
+
+def test_a_folder_without_data(tmp_path):
+    (tmp_path / "b.bin").write_bytes(b"\0\1\2")
+    (tmp_path / "README.md").write_text("no data")
+    with pytest.raises(ValueError, match="holds no data files"):
+        streams.open(tmp_path)
 
 
 @pytest.mark.parametrize("format", ["NPY, labels beside", "IDX"])

@@ -30,13 +30,13 @@ def test_pieces_end_where_lines_end(size):
 
 
 def test_a_line_without_end(monkeypatch):
-    monkeypatch.setattr(lines, "_LONGEST_LINE", 1000)
+    monkeypatch.setattr(lines, "LONGEST_LINE", 1000)
     with pytest.raises(ValueError, match="t must have lines of at most"):
         list(whole_lines(io.BytesIO(b"x" * 5000), "t", 100))
 
 
 def test_a_quote_that_does_not_end_is_a_letter(monkeypatch):
-    monkeypatch.setattr(lines, "_LONGEST_LINE", 1000)
+    monkeypatch.setattr(lines, "LONGEST_LINE", 1000)
     text = b'5" wide,1\n' + b"2,3\n" * 1000
     assert b"".join(whole_lines(io.BytesIO(text), "t", 100, has_quotes=True)) == text
 

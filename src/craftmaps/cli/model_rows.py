@@ -46,7 +46,7 @@ def columns_of(model: Any) -> Columns:
     return Columns((Column("x", "list", width=width),), None, kind, n_cells=width)
 
 
-def open_rows(model: Any, source: Any, batch_rows: int, ids: str | None) -> streams.Stream:
+def open_rows(model: Any, source: Any, batch_rows: int, ids: str | None = None) -> streams.Stream:
     """Open rows to predict; labels that a file has are not even read, as they may be missing."""
     return streams.open(source, None, batch_rows, columns_of(model), ids=ids)
 

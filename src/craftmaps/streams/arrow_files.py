@@ -6,6 +6,7 @@ from typing import Any
 
 from craftmaps.streams.content import import_arrow, said_of
 from craftmaps.streams.files import DataFile
+from craftmaps.streams.limits import LARGEST_READ
 
 
 class ParquetTable:
@@ -24,13 +25,25 @@ class ParquetTable:
         """Yield batches of some columns, each with the number of bytes read so far."""
         n_seen, n_bytes = 0, self._file.n_bytes
         with said_of(self.name), self._opened() as parquet:
-            for batch in parquet.iter_batches(batch_rows, columns=list(kinds), use_threads=False):
+            most_rows = max(1, LARGEST_READ // (8 * _widest_row(parquet.metadata)))
+            for batch in parquet.iter_batches(min(batch_rows, most_rows), columns=list(kinds), use_threads=False):
                 n_seen += batch.num_rows
                 yield batch, n_bytes * n_seen // max(self.n_rows, 1)
 
     def _opened(self) -> Any:
         # Buffered pages, not whole column chunks: a row group may be larger than memory.
         return import_arrow("pyarrow.parquet").ParquetFile(self._file.path, buffer_size=1 << 18, pre_buffer=False)
+
+
+def _widest_row(metadata: Any) -> int:
+    """Return the values of a row, lists counted, on average over the row group with the longest lists."""
+    n_columns = metadata.num_columns
+    lists = [i for i in range(n_columns) if metadata.schema.column(i).max_repetition_level]
+    widest = 0
+    for group in map(metadata.row_group, range(metadata.num_row_groups)) if lists else ():
+        n_values = sum(group.column(i).num_values for i in lists)
+        widest = max(widest, n_values // max(group.num_rows, 1))
+    return max(n_columns - len(lists) + widest, 1)
 
 
 class ArrowTable:

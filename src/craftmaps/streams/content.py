@@ -68,6 +68,8 @@ def said_of(name: str) -> Iterator[None]:
         yield
     except (EOFError, zlib.error, zipfile.BadZipFile, UnicodeDecodeError) as error:
         raise ValueError(f"{name} is damaged or cut off: {first_line(error)}.") from None
+    except MemoryError:
+        raise ValueError(f"{name} cannot be read: a part of it does not fit in memory.") from None
     except OSError as error:
         if str(error).startswith(name):
             raise  # it is such a sentence already

@@ -4,6 +4,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
+from scipy.sparse import csr_matrix
+
+from craftmaps.streams.limits import LARGEST_BLOCK
+
+# Arrow counts buffers in no time, but whole ones; to count the rows alone of a smaller table does not pay.
+_WORTH_COUNTING = 1 << 24
+
 
 @dataclass(frozen=True)
 class Piece:
@@ -19,6 +26,8 @@ class Piece:
         The bytes of the file read when the piece was.
     reader : object
         What read the rows, and knows how to encode them.
+    width : int
+        The features of a row, where they are dense; otherwise 0.
     """
 
     rows: Any
@@ -26,9 +35,21 @@ class Piece:
     first_row: int
     position: int
     reader: Any
+    width: int = 0
 
     def __len__(self) -> int:
         return self.rows.shape[0]
+
+    @property
+    def n_bytes(self) -> int:
+        """The memory of the rows, or of their features in single precision if that is more."""
+        if isinstance(self.rows, csr_matrix):
+            return self.rows.data.nbytes + self.rows.indices.nbytes
+        is_matrix = not hasattr(self.rows, "num_rows")
+        n_bytes = self.rows.nbytes if is_matrix else self.rows.get_total_buffer_size()
+        if not is_matrix and n_bytes > _WORTH_COUNTING:
+            n_bytes = self.rows.nbytes
+        return max(n_bytes, 4 * self.width * len(self))
 
     def after(self, n_bytes: int) -> "Piece":
         """Return the piece with the bytes of earlier files counted in its position."""
@@ -47,10 +68,15 @@ class Piece:
         )
 
 
-def cut(pieces: Iterable[Piece], n_rows: int, max_rows: int | None = None) -> Iterator[list[Piece]]:
-    """Yield lists of pieces of `n_rows` rows in all, the last one with what is left; stop after `max_rows`."""
+def cut(
+    pieces: Iterable[Piece], n_rows: int, max_rows: int | None = None, most_bytes: int | None = None
+) -> Iterator[list[Piece]]:
+    """Yield lists of pieces of `n_rows` rows in all, the last one with what is left; stop after `max_rows`.
+
+    A list ends early where it exceeds `most_bytes`. Without them one that is too large is refused.
+    """
     block: list[Piece] = []
-    n_free, n_left = n_rows, max_rows
+    n_free, n_left, n_bytes = n_rows, max_rows, 0
     for piece in pieces:
         start = 0
         while start < len(piece):
@@ -58,11 +84,23 @@ def cut(pieces: Iterable[Piece], n_rows: int, max_rows: int | None = None) -> It
             block.append(piece.part(start, stop))
             n_free -= stop - start
             n_left = None if n_left is None else n_left - (stop - start)
+            n_bytes += block[-1].n_bytes
             start = stop
-            if not n_free or n_left == 0:
+            if most_bytes is None and n_bytes > LARGEST_BLOCK:
+                raise _too_large(block, n_rows)
+            if not n_free or n_left == 0 or (most_bytes is not None and n_bytes > most_bytes):
                 yield block
-                block, n_free = [], n_rows
+                block, n_free, n_bytes = [], n_rows, 0
             if n_left == 0:
                 return
     if block:
         yield block
+
+
+def _too_large(block: list[Piece], n_rows: int) -> ValueError:
+    """Return the refusal of a block that would not fit in memory."""
+    n_held = sum(map(len, block))
+    return ValueError(
+        f"{n_held:,} rows of {block[-1].reader.name} take more than {LARGEST_BLOCK >> 30} GB: batch_rows must be "
+        f"smaller, got {n_rows:,}."
+    )

@@ -37,6 +37,23 @@ _SUFFIXES = {
     ".h5": "HDF5",
     ".hdf5": "HDF5",
 }
+# Text in a folder that is no data, where no suffix tells which files are.
+_OTHER_SUFFIXES = {
+    ".md",
+    ".rst",
+    ".html",
+    ".py",
+    ".ipynb",
+    ".r",
+    ".sh",
+    ".log",
+    ".toml",
+    ".yaml",
+    ".yml",
+    ".xml",
+    ".craft",
+}
+_OTHER_NAMES = {"README", "LICENSE", "MAKEFILE", "DOCKERFILE"}
 _COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
 _TEXTS = ("CSV", "JSON lines", "svmlight")
 _IDX_NAME = re.compile(r"-idx\d-ubyte(\.gz)?$")
@@ -187,14 +204,37 @@ def _paths_of(path: str) -> list[Path]:
 
 
 def _paths_of_folder(folder: Path) -> list[Path]:
-    """Return the paths of the data files of a folder, sorted by name."""
+    """Return the paths of the data files of a folder, sorted by name; other files beside them are ignored."""
     with said_of(str(folder)):
         paths = sorted(path for path in folder.iterdir() if path.is_file() and path.name[0] not in "._")
-    # A README beside the data is no data.
-    known = [path for path in paths if _format_of_name(path)]
-    if not paths:
+    formats = {path: format for path in paths if (format := _format_of_name(path))}
+    # A .json file beside data of another format is settings, not rows.
+    rows = {path: format for path, format in formats.items() if _inner_suffix(path) != ".json"}
+    formats = rows or formats or {path: format for path in paths if (format := _format_of_content(path))}
+    if "CSV" in formats.values() and not any(map(_format_of_name, formats)):
+        # Without suffixes any text may be CSV, but the first bytes of other formats leave no doubt.
+        formats = {path: format for path, format in formats.items() if format != "CSV"} or formats
+    if not formats:
         raise ValueError(f"The folder {folder} holds no data files.")
-    return known or paths
+    firsts = {format: path for path, format in reversed(formats.items())}
+    if len(firsts) > 1:
+        shown = " and ".join(f"{path.name} ({format})" for format, path in list(firsts.items())[::-1][:3])
+        suffix = next(reversed(firsts.values())).suffix
+        raise ValueError(
+            f"The folder {folder} must hold data of one format, got {shown}: name the files to read, for example "
+            f"{str(folder / f'*{suffix}')!r}."
+        )
+    return list(formats)
+
+
+def _format_of_content(path: Path) -> str | None:
+    """Return the format that the content of a file without a known suffix tells, None if it is no data."""
+    if path.suffix.lower() in _OTHER_SUFFIXES or path.stem.upper() in _OTHER_NAMES:
+        return None
+    try:
+        return DataFile(path).format
+    except (ValueError, OSError):
+        return None
 
 
 def labels_beside(path: Path) -> Path | None:

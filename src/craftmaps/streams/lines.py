@@ -4,35 +4,78 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-_LONGEST_LINE = 1 << 26
+import numpy as np
+
+from craftmaps.streams.limits import LONGEST_GAP, LONGEST_LINE, MOST_COLUMNS
+
+_BLANK_LINES = re.compile(rb"(?:[ \t]*\r*\n)*")
+_MARK = b"\xef\xbb\xbf"
 # Only at the beginning of a cell a quote opens one that may hold line ends; a quote within it is doubled.
-_CELL = rb'(?:"[^"]*")*[^\r\n,;\t|]*'
-_FIRST_ROW = re.compile(rb"(?:[ \t]*\r*\n)*((?:\xef\xbb\xbf)?%b(?:[,;\t|]%b)*)(\r*\n)?" % (_CELL, _CELL))
+_QUOTED = re.compile(rb'(?:"[^"]*")+')
+_QUOTE_OR_END = re.compile(rb'[\r\n]|(?<=[,;\t|])"')
+_LINE_END = re.compile(rb"\r*\n")
 
 
 def whole_lines(content: Any, name: str, size: int, has_quotes: bool = False) -> Iterator[bytes]:
     """Yield the content in pieces of about a size that end where a line ends, but not within quotes."""
-    rest = b""
+    waiting: list[bytes] = []  # pieces without a place to cut
+    n_waiting = n_blank = 0
+    is_open = False  # whether a quoted cell is open after them
     while piece := content.read(size):
-        text = rest + piece
-        end = text.rfind(b"\n") + 1
-        if has_quotes and len(text) <= _LONGEST_LINE:
-            # A quote within a quoted cell is doubled, so an odd number of them before a place means that a cell is
-            # open there. Beyond the longest line it is taken for a letter.
-            while end and text.count(b'"', 0, end) % 2:
-                end = text.rfind(b"\n", 0, text.rfind(b'"', 0, end)) + 1
+        n_waiting += len(piece)
+        is_short = n_waiting <= LONGEST_LINE
+        if has_quotes and not is_short:
+            # A quote that is open for longer is taken for a letter.
+            piece, waiting = b"".join((*waiting, piece)), []
+        end = _end_outside_quotes(piece, is_open) if has_quotes and is_short else piece.rfind(b"\n") + 1
         if end:
-            yield text[:end]
-        rest = text[end:]
-        if len(rest) > _LONGEST_LINE:
-            raise ValueError(f"{name} must have lines of at most {_LONGEST_LINE >> 20} MB, got a longer one.")
-    if rest:
+            lines, piece = b"".join((*waiting, memoryview(piece)[:end])), piece[end:]
+            n_blank = n_blank + len(lines) if lines.isspace() else 0
+            yield lines
+            waiting, n_waiting, is_open = [], len(piece), False
+        waiting.append(piece)
+        is_open ^= has_quotes and piece.count(b'"') % 2 == 1
+        if n_waiting > LONGEST_LINE:
+            raise ValueError(f"{name} must have lines of at most {LONGEST_LINE >> 20} MB, got a longer one.")
+        if n_blank > LONGEST_GAP:
+            raise ValueError(f"{name} must have rows, got more than {LONGEST_GAP >> 20} MB of blank lines.")
+    if rest := b"".join(waiting):
         yield rest + b"\n"
+
+
+def _end_outside_quotes(piece: bytes, is_open: bool) -> int:
+    """Return where the last line ends that does not end within quotes, 0 if none does.
+
+    A quote within a quoted cell is doubled, so an odd number of them before a place means that a cell is open there.
+    """
+    end = piece.rfind(b"\n") + 1
+    if not end or (piece.count(b'"', 0, end) % 2 == 1) == is_open:
+        return end
+    text = np.frombuffer(piece, np.uint8)
+    line_ends = np.flatnonzero(text == ord("\n"))
+    n_quotes = np.searchsorted(np.flatnonzero(text == ord('"')), line_ends)
+    outside = line_ends[n_quotes % 2 == is_open]
+    return int(outside[-1]) + 1 if outside.size else 0
 
 
 def first_row(lines: bytes, name: str) -> tuple[bytes, int]:
     """Return the first row of whole lines that is not blank, without its end, and where the next one begins."""
-    match = _FIRST_ROW.match(lines)
-    if match is None or (match[2] is None and match.end() < len(lines)):
+    start = _BLANK_LINES.match(lines).end()  # type: ignore[union-attr]
+    end = start + 3 * lines.startswith(_MARK, start)
+    is_quote = lines.startswith(b'"', end)
+    for _ in range(2 * MOST_COLUMNS):
+        if is_quote:
+            quoted = _QUOTED.match(lines, end)
+            end = quoted.end() if quoted else end + 1
+        found = _QUOTE_OR_END.search(lines, end)
+        if found is None:
+            return lines[start:], len(lines)
+        end, is_quote = found.start(), found[0] == b'"'
+        if not is_quote:
+            break
+    else:
+        raise ValueError(f"{name} must have at most {MOST_COLUMNS:,} columns, got more.")
+    line_end = _LINE_END.match(lines, end)
+    if line_end is None:
         raise ValueError(f"{name} must end its lines with a line feed, got carriage returns alone.")
-    return match[1], match.end()
+    return lines[start:end], line_end.end()

@@ -6,11 +6,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from craftmaps.streams.array_files import StoredArray, array_names, idx_array, npy_array, stored_array
+from craftmaps.streams.array_files import array_names, idx_array, npy_array, stored_array
 from craftmaps.streams.column_looks import Means
+from craftmaps.streams.content import said_of
 from craftmaps.streams.cutting import Piece, cut
 from craftmaps.streams.files import DataFile, labels_beside
 from craftmaps.streams.first_look import LOOK_BATCH, look_rows
+from craftmaps.streams.limits import LARGEST_READ
+from craftmaps.streams.stored_arrays import StoredArray
 from craftmaps.tables.columns import Column, Columns, check_width, listed
 from craftmaps.tables.encoding import check_label_kind, fill_missing, in_double, labels_of
 
@@ -32,7 +35,7 @@ class DenseReader:
         if rows.dtype.kind not in "biuf":
             raise ValueError(f"{rows.name} must hold numbers, got {rows.dtype}.")
         self._rows, self._labels, self._has_labels = rows, labels, has_labels
-        self._width = int(np.prod(rows.shape[1:]))
+        self._width = rows.width
         if isinstance(labels, StoredArray):
             self._check_labels(labels)
             self.label_kind = _KINDS[labels.dtype.kind]
@@ -57,6 +60,7 @@ class DenseReader:
     def pieces(self, batch_rows: int) -> Iterator[Piece]:
         """Yield the rows of the file."""
         first_row, n_bytes = 0, self.file.n_bytes
+        batch_rows = max(1, min(batch_rows, LARGEST_READ // max(1, self._width * self._rows.dtype.itemsize)))
         all_labels = self._labels.batches(batch_rows) if isinstance(self._labels, StoredArray) else None
         for batch in self._rows.batches(batch_rows):
             rows = batch.reshape(batch.shape[0], -1)
@@ -65,7 +69,7 @@ class DenseReader:
                 labels = rows[:, self._labels] if self._has_labels else None
                 rows = np.delete(rows, self._labels, axis=1)
             position = n_bytes * (first_row + rows.shape[0]) // max(self.n_rows, 1)
-            yield Piece(rows, labels, first_row, position, self)
+            yield Piece(rows, labels, first_row, position, self, self.width)
             first_row += rows.shape[0]
 
     def encode(self, piece: Piece, out: NDArray[np.floating]) -> None:
@@ -131,7 +135,7 @@ def _reader(file: DataFile, target: Target, columns: Columns | None, labels: Sto
     if isinstance(target, int):
         return DenseReader(file, rows, target)
     if target is None or (labels is None and columns is not None and target == "auto"):
-        place = None if columns is None else columns.target_place(int(np.prod(rows.shape[1:])))
+        place = None if columns is None else columns.target_place(rows.width)
         return DenseReader(file, rows, place, has_labels=target is not None)
     if labels is None:
         raise ValueError(
@@ -153,8 +157,9 @@ def _look_at_matrices(readers: list[DenseReader], target: Target, max_rows: int 
                 raise ValueError(f"Rows of {reader.name} must have {width} features, got {reader.width}.")
             yield from reader.pieces(LOOK_BATCH)
 
-    for block in cut(pieces(), LOOK_BATCH, max_rows):
-        means.add(np.concatenate([piece.rows for piece in block]))
+    for block in cut(pieces(), LOOK_BATCH, max_rows, LARGEST_READ):
+        with said_of(block[-1].reader.name):
+            means.add(np.concatenate([piece.rows for piece in block]))
         n_seen += sum(map(len, block))
         if n_seen >= look_rows(width):
             break

@@ -1,7 +1,6 @@
 """Files of sparse rows, `label index:value ...`: svmlight, also called libsvm, as batches of CSR rows."""
 
 import io
-import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -13,12 +12,13 @@ from sklearn.datasets import load_svmlight_file
 from craftmaps.streams.content import first_line
 from craftmaps.streams.cutting import Piece
 from craftmaps.streams.files import DataFile, StandardInput
+from craftmaps.streams.limits import LONGEST_GAP
 from craftmaps.streams.lines import whole_lines
 from craftmaps.tables.columns import WIDEST, Column, Columns, check_width
 from craftmaps.tables.encoding import labels_of
 
 _BLOCK = 1 << 20
-_COMMENT = re.compile(rb"#[^\n]*")
+_SVMLIGHT_ERRORS = (ValueError, OverflowError)
 
 
 class SparseReader:
@@ -98,9 +98,12 @@ def _index_range(files: Sequence[Any]) -> tuple[int, int]:
     """Return the smallest and the largest index of files, without parsing their values."""
     smallest, largest = 2**62, -1
     for file in files:
+        n_without = 0
         with file.opened() as (content, _):
             for lines in whole_lines(content, file.name, _BLOCK):
-                indices = _indices(_COMMENT.sub(b"", lines) if b"#" in lines else lines)
+                indices = _indices(lines)
+                n_without = 0 if indices.size else n_without + len(lines)
+                _check_gap(n_without, file.name)
                 if indices.size:
                     smallest, largest = min(smallest, int(indices.min())), max(largest, int(indices.max()))
     if not 0 <= largest < WIDEST:
@@ -109,11 +112,20 @@ def _index_range(files: Sequence[Any]) -> tuple[int, int]:
     return smallest, largest
 
 
+def _check_gap(n_bytes: int, name: str) -> None:
+    """Refuse a file with too many bytes between one feature, or row, and the next."""
+    if n_bytes > LONGEST_GAP:
+        raise ValueError(f"{name} must have rows with features, got more than {LONGEST_GAP >> 20} MB without one.")
+
+
 def _indices(lines: bytes) -> NDArray[np.int64]:
-    """Return the numbers that stand before colons."""
+    """Return the numbers that stand before colons, but for those of comments."""
     # A leading blank, so that a colon at the very beginning has something before it.
     text = np.frombuffer(b" " + lines, np.uint8)
     colons = np.flatnonzero(text == ord(":"))
+    if b"#" in lines:
+        last_hash, last_end = (_last_before(text, ord(mark), colons) for mark in "#\n")
+        colons = colons[last_hash <= last_end]
     indices = np.zeros(colons.size, np.int64)
     is_index = np.zeros(colons.size, bool)
     at, unit = np.arange(colons.size), 1
@@ -129,15 +141,23 @@ def _indices(lines: bytes) -> NDArray[np.int64]:
     return indices[is_index]
 
 
+def _last_before(text: NDArray[np.uint8], mark: int, places: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return where a mark last stands before each of some places, -1 if it does not."""
+    marks = np.concatenate(([-1], np.flatnonzero(text == mark)))
+    return marks[np.searchsorted(marks, places) - 1]
+
+
 def sparse_batches(
     file: DataFile | StandardInput, width: int, first_index: int
 ) -> Iterator[tuple[csr_matrix, NDArray[np.float64], int]]:
     """Yield rows, labels and the number of bytes read so far; features beyond the width are left out."""
-    n_lines = 0
+    n_lines = n_without = 0
     with file.opened() as (content, position):
         for lines in whole_lines(content, file.name, _BLOCK):
             rows, labels = _parse(lines, first_index, n_lines, file.name)
             n_lines += lines.count(b"\n")
+            n_without = 0 if labels.size else n_without + len(lines)
+            _check_gap(n_without, file.name)
             if labels.size:
                 yield _of_width(rows, width), labels, position()
 
@@ -145,17 +165,31 @@ def sparse_batches(
 def _parse(lines: bytes, first_index: int, n_before: int, name: str) -> tuple[Any, Any]:
     """Parse lines, and name the first bad one if there is one."""
     try:
-        return load_svmlight_file(io.BytesIO(lines), dtype=np.float64, zero_based=first_index == 0)
-    except (ValueError, OverflowError):
-        for i, line in enumerate(lines.splitlines()):
+        return _load(lines, first_index)
+    except _SVMLIGHT_ERRORS:
+        # The first bad line, by halves: one after the other would take minutes.
+        rows = lines.splitlines(keepends=True)
+        good, bad = 0, len(rows)
+        while bad - good > 1:
+            middle = (good + bad) // 2
             try:
-                load_svmlight_file(io.BytesIO(line), dtype=np.float64, zero_based=first_index == 0)
-            except (ValueError, OverflowError) as error:
-                raise ValueError(
-                    f"Line {n_before + i + 1} of {name} must be 'label index:value ...', got "
-                    f"{line[:40].decode(errors='replace')!r}: {first_line(error)}."
-                ) from None
-        raise
+                _load(b"".join(rows[good:middle]), first_index)
+                good = middle
+            except _SVMLIGHT_ERRORS:
+                bad = middle
+        try:
+            _load(rows[good], first_index)
+        except _SVMLIGHT_ERRORS as error:
+            raise ValueError(
+                f"Line {n_before + good + 1} of {name} must be 'label index:value ...', got "
+                f"{rows[good].rstrip()[:40].decode(errors='replace')!r}: {first_line(error)}."
+            ) from None
+        raise ValueError(f"{name} must have lines 'label index:value ...', got others.") from None
+
+
+def _load(lines: bytes, first_index: int) -> tuple[Any, Any]:
+    """Parse lines with scikit-learn."""
+    return load_svmlight_file(io.BytesIO(lines), dtype=np.float64, zero_based=first_index == 0)
 
 
 def _of_width(rows: csr_matrix, width: int) -> csr_matrix:

@@ -10,13 +10,15 @@ from numpy.typing import NDArray
 from craftmaps.streams.arrow_files import ArrowTable, ParquetTable
 from craftmaps.streams.carried import CarriedColumns
 from craftmaps.streams.column_options import ColumnOptions
-from craftmaps.streams.content import said_of
+from craftmaps.streams.content import import_arrow, said_of
 from craftmaps.streams.cutting import Piece, cut
 from craftmaps.streams.first_look import LOOK_BATCH, TableLook, look_rows
+from craftmaps.streams.limits import LARGEST_READ, LONGEST_LABEL, LONGEST_NAME, MOST_COLUMNS
 from craftmaps.streams.names import resolve
 from craftmaps.streams.text_files import CsvTable, JsonTable
 from craftmaps.tables.columns import Columns, check_different, listed
 from craftmaps.tables.encoding import (
+    as_text,
     bind,
     check_kinds,
     check_label_kind,
@@ -56,7 +58,7 @@ class TableReader:
         kinds |= self.carried.kinds(kinds)
         for piece in self.raw_pieces(kinds, batch_rows):
             labels = None if self.target is None else piece.rows.column(self.target)
-            yield Piece(piece.rows, labels, piece.first_row, piece.position, self)
+            yield Piece(piece.rows, labels, piece.first_row, piece.position, self, self._columns.n_features)
 
     def raw_pieces(self, kinds: dict[str, str], batch_rows: int) -> Iterator[Piece]:
         """Yield rows of the file with some columns, the target like any other."""
@@ -71,7 +73,19 @@ class TableReader:
 
     def labels(self, piece: Piece) -> NDArray:
         """Return the labels of rows."""
+        if self._columns.target_kind == "text":
+            _check_label_lengths(piece, self.name)
         return labels_of(piece.labels, self._columns.target_kind or "text", self.name, piece.first_row)
+
+
+def _check_label_lengths(piece: Piece, file: str) -> None:
+    """Refuse labels of absurd length: NumPy gives every label of a block the room of the longest."""
+    compute = import_arrow("pyarrow.compute")
+    lengths = compute.binary_length(as_text(piece.labels))
+    longest = compute.max(lengths).as_py() or 0
+    if longest > LONGEST_LABEL:
+        row = piece.first_row + compute.index(lengths, longest).as_py() + 1
+        raise ValueError(f"{file} must have labels of at most {LONGEST_LABEL} bytes, got {longest:,} in row {row}.")
 
 
 def open_tables(
@@ -105,6 +119,7 @@ def _table_reader(file: Any, target: Target, columns: Columns | None, options: C
         table = (ParquetTable if file.format == "Parquet" else ArrowTable)(file)
     with said_of(file.name):
         names = table.schema.names
+    _check_names(names, file.name)
     check_different(names, file.name)
     if target == "auto":
         wanted = "label" if columns is None else columns.target
@@ -114,6 +129,17 @@ def _table_reader(file: Any, target: Target, columns: Columns | None, options: C
             )
         return TableReader(file, table, wanted if isinstance(wanted, str) and wanted in names else None, options)
     return TableReader(file, table, None if target is None else resolve(target, names, "target", file.name), options)
+
+
+def _check_names(names: Sequence[str], file: str) -> None:
+    """Refuse more columns, or longer names of them, than a table has."""
+    if len(names) > MOST_COLUMNS:
+        raise ValueError(f"{file} must have at most {MOST_COLUMNS:,} columns, got {len(names):,}.")
+    longest = max(map(len, names), default=0)
+    if longest > LONGEST_NAME:
+        raise ValueError(
+            f"{file} must have names of columns of at most {LONGEST_NAME} characters, got one of {longest:,}."
+        )
 
 
 def _name_cells(table: CsvTable, target: Target, columns: Columns | None) -> str | None:
@@ -155,14 +181,15 @@ def _look_at_tables(
 
     def pieces() -> Iterator[Piece]:
         for reader in readers:
-            missing = [name for name in kinds if name not in reader.table.schema.names]
+            present = set(reader.table.schema.names)
+            missing = [name for name in kinds if name not in present]
             if missing:
                 raise ValueError(f"{reader.name} lacks the columns {listed(missing)}, which {first.name} has.")
             check_kinds(kinds, reader.table.schema, reader.name)
             yield from reader.raw_pieces(kinds, LOOK_BATCH)
 
     n_seen = 0
-    for block in cut(pieces(), LOOK_BATCH, max_rows):
+    for block in cut(pieces(), LOOK_BATCH, max_rows, LARGEST_READ):
         with said_of(block[-1].reader.name):
             look.add(block)
         n_seen += sum(map(len, block))

@@ -12,6 +12,8 @@ from typing import Any
 
 from craftmaps.streams.content import first_line, import_arrow
 from craftmaps.streams.files import DataFile, StandardInput
+from craftmaps.streams.json_structure import check_structure, cut_to_cells
+from craftmaps.streams.limits import LONGEST_NAME, MOST_COLUMNS
 from craftmaps.streams.lines import first_row, whole_lines
 from craftmaps.tables.columns import shortened
 from craftmaps.tables.encoding import is_null, kind_of, trimmed
@@ -41,7 +43,15 @@ class CsvTable:
         if decimal == "," and re.search(r"[;\t|]", marks):
             marks = marks.replace(",", "")
         self._delimiter = "\t" if file.is_tabbed else max(",;\t|", key=marks.count)
-        cells = next(csv.reader([line], delimiter=self._delimiter))
+        n_cells = marks.count(self._delimiter) + 1
+        if n_cells > MOST_COLUMNS:
+            raise ValueError(f"{file.name} must have at most {MOST_COLUMNS:,} columns, got {n_cells:,}.")
+        try:
+            cells = next(csv.reader([line], delimiter=self._delimiter))
+        except csv.Error as error:
+            raise ValueError(
+                f"{file.name} must have names of columns of at most {LONGEST_NAME} characters: {first_line(error)}."
+            ) from None
         self.has_names = bool(known & set(cells)) or not any(_is_number(cell, decimal) for cell in cells)
         self.rename(cells if self.has_names else [f"x_{i}" for i in range(len(cells))])
 
@@ -53,13 +63,14 @@ class CsvTable:
     def batches(self, kinds: Mapping[str, str], batch_rows: int) -> Iterator[tuple[Any, int]]:
         """Yield batches of some columns, read as what they hold, each with the number of bytes read so far."""
         with self._file.opened() as (content, position):
-            n_before = 0
-            for i, lines in enumerate(whole_lines(content, self.name, _BLOCK, has_quotes=True)):
+            n_before, has_names = 0, self.has_names
+            for lines in whole_lines(content, self.name, _BLOCK, has_quotes=True):
                 start = 0
-                if i == 0 and self.has_names:
+                if has_names and not lines.isspace():
                     _, start = first_row(lines, self.name)
+                    has_names = False
                 rows, n_skipped = lines[start:], lines.count(b"\n", 0, start)
-                if rows.strip():
+                if rows and not rows.isspace():
                     for batch in self._read(rows, kinds, n_before + n_skipped).to_batches():
                         yield batch, position()
                 n_before += lines.count(b"\n")
@@ -129,23 +140,26 @@ class JsonTable:
     def __init__(self, file: DataFile | StandardInput, warns: bool):
         self._file, self.name, self._warns = file, file.name, warns
         with file.opened() as (content, _):
-            first = next(whole_lines(content, file.name, _BLOCK), b"")
-        if not first.strip():
+            blocks = whole_lines(content, file.name, _BLOCK)
+            first = next((lines for lines in blocks if not lines.isspace()), None)
+        if first is None:
             raise ValueError(f"{self.name} is empty.")
         if first.lstrip().startswith(b"["):
             raise ValueError(f"{self.name} must have one JSON object a line, got an array.")
-        self.schema = self._read(first, None, 0, "infer").schema
+        n_fields = check_structure(first, self.name)
+        self.schema = self._read(next(cut_to_cells(first, n_fields, self.name)), None, 0, "infer").schema
 
     def batches(self, kinds: Mapping[str, str], batch_rows: int) -> Iterator[tuple[Any, int]]:
         """Yield batches of some columns, read as what they hold, each with the number of bytes read so far."""
         schema = import_arrow().schema([(name, self._type(name, kind)) for name, kind in kinds.items()])
         n_seen, is_whole = 0, len(schema) == len(self.schema)
         with self._file.opened() as (content, position):
-            for lines in whole_lines(content, self.name, _BLOCK):
-                table = self._read(lines, schema, n_seen, "error" if self._warns and is_whole else "ignore")
-                n_seen += table.num_rows
-                for batch in table.to_batches():
-                    yield batch, position()
+            for block in whole_lines(content, self.name, _BLOCK):
+                for lines in cut_to_cells(block, len(schema), self.name):
+                    table = self._read(lines, schema, n_seen, "error" if self._warns and is_whole else "ignore")
+                    n_seen += table.num_rows
+                    for batch in table.to_batches():
+                        yield batch, position()
 
     def _type(self, name: str, kind: str) -> Any:
         """Return what to read a column as; numbers and booleans stand for each other, so a file keeps its own."""
@@ -159,7 +173,7 @@ class JsonTable:
     def _read(self, lines: bytes, schema: Any, n_before: int, new_fields: str) -> Any:
         """Parse lines; fields that the schema does not have are what Arrow calls "infer", "ignore" or "error"."""
         arrow, arrow_json = import_arrow(), import_arrow("pyarrow.json")
-        if not lines.strip():
+        if lines.isspace():
             return schema.empty_table()
         parse = arrow_json.ParseOptions(explicit_schema=schema, unexpected_field_behavior=new_fields)
         try:
@@ -175,10 +189,11 @@ class JsonTable:
     def _tell_new_field(self, lines: bytes, n_before: int) -> None:
         """Warn, once, of a field that the first look could not know."""
         self._warns = False
-        rows = (json.loads(line) for line in lines.splitlines() if line.strip())
-        row, name = next((i, name) for i, row in enumerate(rows) for name in row if name not in self.schema.names)
+        what = _new_field(lines, set(self.schema.names))
+        field = "A field" if what is None else f"The field {shortened(what[0])}"
+        where = "late" if what is None else f"in row {n_before + what[1]}"
         warnings.warn(
-            f"The field {name!r} of {self.name} first comes in row {n_before + row + 1} and is ignored, as columns are "
+            f"{field} of {self.name} first comes {where} and is ignored, as columns are "
             "those of the first four megabytes: give it a value in an early row.",
             stacklevel=2,
         )
@@ -205,6 +220,18 @@ def _first_row_of(content: Any, name: str) -> str:
             except UnicodeDecodeError:
                 raise ValueError(f"{name} must be UTF-8 text, its first line is not.") from None
     raise ValueError(f"{name} is empty.")
+
+
+def _new_field(lines: bytes, known: set[str]) -> tuple[str, int] | None:
+    """Return the first field that is not known and the number of its row, if Python can parse all before it."""
+    try:
+        for i, line in enumerate(filter(bytes.strip, lines.splitlines())):
+            for name in json.loads(line):
+                if name not in known:
+                    return name, i + 1
+    except (ValueError, RecursionError):
+        return None
+    return None
 
 
 def _is_number(cell: str, decimal: str) -> bool:
