@@ -161,7 +161,7 @@ def test_a_matrix_of_other_classes_is_refused(tmp_path):
     header = model_file.read(tmp_path / "model")
     header["calibration"]["matrix"] = np.eye(4)
     model_file.write(tmp_path / "wrong", header)
-    with pytest.raises(model_file.ModelFileError, match=r"damaged header: a calibration of \(4, 4\) and \(3,\) for 3"):
+    with pytest.raises(model_file.ModelFileError, match=r"calibration.matrix must be an array of 3 x 3"):
         load_model(tmp_path / "wrong")
 
 
