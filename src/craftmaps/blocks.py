@@ -1,6 +1,5 @@
 """What there is to know of the blocks of a stream without counting them."""
 
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -23,7 +22,7 @@ class Extent:
 
     def __init__(self, blocks: Any):
         n_rows = getattr(blocks, "n_rows", None)
-        self.n_rows = int(n_rows) if isinstance(n_rows, Integral) and n_rows > 0 else None
+        self.n_rows = int(n_rows) if isinstance(n_rows, int) and n_rows > 0 else None
         self._blocks, self._n_blocks = blocks, length(blocks)
 
     def share(self, n_blocks: int, n_rows: int) -> float | None:
@@ -34,7 +33,7 @@ class Extent:
             return min(n_blocks / max(self._n_blocks, 1), 1.0)
         total = getattr(self._blocks, "total_bytes", None)
         # Bytes are read some megabytes ahead: of a small file all at once, and the last ones before the last rows.
-        is_telling = isinstance(total, Integral) and total >= _FEWEST_BYTES
+        is_telling = isinstance(total, int) and total >= _FEWEST_BYTES
         return min(self._blocks.bytes_read / total, 0.99) if is_telling else None
 
 
