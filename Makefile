@@ -4,8 +4,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 READY_DOCS := $(VENV)/.ready-docs
+LOWEST := .venv-lowest
 
-.PHONY: demo test lint bench docs reproduce reproduce-all clean
+.PHONY: demo test test-lowest lint bench docs reproduce reproduce-all clean
 
 demo: $(READY)
 	$(BIN)/python examples/digits.py --out demo
@@ -14,6 +15,11 @@ demo: $(READY)
 # are of unlike length: a worker without work takes them off another one.
 test: lint
 	CRAFTMAPS_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal
+
+# The same tests with the lowest versions that pyproject.toml allows, in an environment of their own.
+test-lowest: $(LOWEST)/.ready
+	CRAFTMAPS_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_CACHE_DIR=$(LOWEST)/numba \
+		$(LOWEST)/bin/python -m pytest -n auto --dist worksteal -p no:cacheprovider
 
 lint: $(READY)
 	$(BIN)/ruff check .
@@ -46,6 +52,15 @@ $(READY_DOCS): $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[docs]"
 	touch $@
 
+# pip always takes the newest versions; uv can take the lowest of what this package names.
+$(LOWEST)/.ready: pyproject.toml
+	rm -rf $(LOWEST)
+	$(PYTHON) -m venv $(LOWEST)
+	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check uv
+	$(LOWEST)/bin/uv pip install --quiet --python $(LOWEST)/bin/python --only-binary :all: --no-binary craftmaps \
+		--resolution lowest-direct --editable ".[test]"
+	touch $@
+
 clean:
-	rm -rf $(VENV) demo docs/_build .pytest_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) $(LOWEST) demo docs/_build .pytest_cache .ruff_cache .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

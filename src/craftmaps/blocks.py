@@ -6,6 +6,8 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils.validation import _num_samples
 
+_FEWEST_BYTES = 2**26
+
 
 def length(blocks: Any) -> int | None:
     """Return how many blocks there are, if that is known."""
@@ -13,6 +15,26 @@ def length(blocks: Any) -> int | None:
         return len(blocks)
     except TypeError:
         return None
+
+
+class Extent:
+    """How much there is in blocks, as far as they tell: a stream knows its rows or bytes, a list its blocks."""
+
+    def __init__(self, blocks: Any):
+        n_rows = getattr(blocks, "n_rows", None)
+        self.n_rows = int(n_rows) if isinstance(n_rows, int) and n_rows > 0 else None
+        self._blocks, self._n_blocks = blocks, length(blocks)
+
+    def share(self, n_blocks: int, n_rows: int) -> float | None:
+        """Return which share of all is done after so many blocks and rows."""
+        if self.n_rows is not None:
+            return min(n_rows / self.n_rows, 1.0)
+        if self._n_blocks is not None:
+            return min(n_blocks / max(self._n_blocks, 1), 1.0)
+        total = getattr(self._blocks, "total_bytes", None)
+        # Bytes are read some megabytes ahead: of a small file all at once, and the last ones before the last rows.
+        is_telling = isinstance(total, int) and total >= _FEWEST_BYTES
+        return min(self._blocks.bytes_read / total, 0.99) if is_telling else None
 
 
 def n_counted(X: Any, y: Any, sample_weight: Any = None) -> int:

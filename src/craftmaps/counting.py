@@ -94,7 +94,7 @@ class CountingLearner(SettledLearner):
                 self._holdout.add(X[part], y[part], self._target_bits(y[part]), w)
             self.n_rows_seen_ += Z.shape[0]
             if progress is not None:
-                progress.show(self.n_rows_seen_, min(1.0, (start + rows) / X.shape[0]))
+                progress.show(self.n_rows_seen_, min(1.0, (start + rows) / X.shape[0]), X.shape[0])
 
     def _features(self, X: Any) -> NDArray:
         """Return the features of a block of rows, which are good until those of the next block."""

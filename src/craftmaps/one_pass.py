@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from craftmaps import checkpoint as checkpoints
 from craftmaps import model_file, saved
 from craftmaps.alpha import AlphaChoice, Fold, choose_alpha, folds_of
-from craftmaps.blocks import length, n_counted, where
+from craftmaps.blocks import Extent, n_counted, where
 from craftmaps.checked import drop_weightless
 from craftmaps.counting import CountingLearner
 from craftmaps.kernels import Rows
@@ -142,9 +142,10 @@ class OnePassLearner(CountingLearner):
                 done = checkpoints.read(checkpoint, self)
         last = getattr(self, "n_rows_seen_", 0)
         rule = getattr(blocks, "columns", None)
-        n_blocks, blocks = length(blocks), iter(blocks)
+        extent, blocks = Extent(blocks), iter(blocks)
         self._refuse_other_blocks(itertools.islice(blocks, done), done, checkpoint)
         with shown(self.verbose) as progress:
+            progress.skip(last, extent.share(done, last))
             for i, block in enumerate(blocks, start=done):
                 try:
                     X, y, *weight = block
@@ -157,7 +158,7 @@ class OnePassLearner(CountingLearner):
                 if isinstance(rule, Columns):
                     self.notes_ = {"columns": rule.to_plain()}
                 seen = getattr(self, "n_rows_seen_", 0)
-                progress.show(seen, n_blocks and (i + 1) / n_blocks)
+                progress.show(seen, extent.share(i + 1, seen), extent.n_rows)
                 if checkpoint is not None and seen - last >= every:
                     checkpoints.write(checkpoint, self, i + 1)
                     last = seen

@@ -10,7 +10,7 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from functools import cache
 from numbers import Integral
@@ -18,7 +18,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import ThreadpoolController
+
+from craftmaps.blas import blas_limit, serial_blas, threaded_blas
 
 _VARIABLE = "CRAFTMAPS_NUM_THREADS"
 _requested: ContextVar[int | None] = ContextVar("craftmaps_threads", default=None)
@@ -41,7 +42,7 @@ def threads(n: int) -> Iterator[None]:
         raise ValueError(f"n must be an integer of at least 1, got {n!r}.")
     token = _requested.set(int(n))
     try:
-        with _controller().limit(limits=int(n), user_api="blas"):
+        with blas_limit(int(n)):
             yield
     finally:
         _requested.reset(token)
@@ -64,11 +65,13 @@ def blas_threads(width: int | None = None) -> Iterator[None]:
         with serial_blas:
             yield
         return
-    if _requested.get() is not None or _from_environment() is None:
-        yield  # threads() has set the limit already, or there is none
-        return
-    with _controller().limit(limits=n_threads(), user_api="blas"):
-        yield
+    # In a task BLAS has one thread, and the thread that waits for the task may hold forks up already.
+    with nullcontext() if getattr(_worker, "busy", False) else threaded_blas:
+        if _requested.get() is not None or _from_environment() is None:
+            yield  # threads() has set the limit already, or there is none
+            return
+        with blas_limit(n_threads()):
+            yield
 
 
 def for_row_blocks(task: Callable[[int, int], None], n_rows: int, block_rows: int) -> None:
@@ -133,7 +136,7 @@ def _share_out(task: Callable[..., None], calls: list[tuple]) -> None:
         finally:
             _worker.busy = was_busy
 
-    pool, others = _pool(n_threads() - 1, os.getpid()), []
+    pool, others = _pool(n_threads() - 1), []
     try:
         others += [pool.submit(work) for _ in range(n_others)]
         work()
@@ -145,62 +148,10 @@ def _share_out(task: Callable[..., None], calls: list[tuple]) -> None:
         future.result()
 
 
-class _SerialBlas:
-    """Holds BLAS to one thread, which is for the whole process, as long as any thread is inside."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._n_inside = 0
-        self._limit: Any = None
-
-    def __enter__(self) -> None:
-        with self._lock:
-            if not self._n_inside:
-                with _anybody_may_set():
-                    self._limit = _controller().limit(limits=1, user_api="blas")
-            self._n_inside += 1
-
-    def __exit__(self, *_: Any) -> None:
-        with self._lock:
-            self._n_inside -= 1
-            if not self._n_inside:
-                with _anybody_may_set():
-                    self._limit.restore_original_limits()
-
-
-serial_blas = _SerialBlas()
-
-
-@contextmanager
-def _anybody_may_set() -> Iterator[None]:
-    """Let this thread set the number of BLAS threads, and then others again.
-
-    From 3.8 on threadpoolctl ignores all threads but the one that set it first, and the first one to enter
-    `serial_blas` is not always the last one to leave.
-    """
-    _free()
-    try:
-        yield
-    finally:
-        _free()
-
-
-def _free() -> None:
-    """Make threadpoolctl forget which thread set a number first, where it remembers that."""
-    for library in _controller().lib_controllers:
-        getattr(library, "clear_controlling_thread", lambda force: None)(force=True)
-
-
 @cache
-def _pool(n: int, process: int) -> ThreadPoolExecutor:
-    """Return the pool of n threads of this process; a forked child gets its own."""
+def _pool(n: int) -> ThreadPoolExecutor:
+    """Return the pool of n threads."""
     return ThreadPoolExecutor(n, thread_name_prefix="craftmaps")
-
-
-@cache
-def _controller() -> ThreadpoolController:
-    """Look once for the BLAS libraries that are loaded."""
-    return ThreadpoolController()
 
 
 def _n_cores() -> int:
@@ -218,3 +169,13 @@ def _from_environment() -> int | None:
     if not value.isdecimal() or int(value) < 1:
         raise ValueError(f"{_VARIABLE} must be an integer of at least 1, got {value!r}.")
     return int(value)
+
+
+def _after_fork_in_child() -> None:
+    """Forget the threads of the parent."""
+    _pool.cache_clear()
+    _worker.busy = False
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork_in_child)

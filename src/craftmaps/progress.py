@@ -1,5 +1,6 @@
 """Progress of long work: the work tells what it is at, and whoever wants to know listens."""
 
+import shutil
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -7,6 +8,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 _SECONDS_BETWEEN_LOOKS = 0.2
+_SECONDS_BETWEEN_LINES = 5.0
 _listener: ContextVar[Callable[[str], None] | None] = ContextVar("listener", default=None)
 
 
@@ -37,8 +39,10 @@ def shown(verbose: int) -> Iterator["Progress"]:
     try:
         with heard_by(progress.step):
             yield progress
-    finally:
+    except BaseException:
         progress.end()
+        raise
+    progress.end(is_done=True)
 
 
 class RowClock:
@@ -79,35 +83,87 @@ class PhaseClock:
 
 
 class Progress:
-    """A line that says what is being done, or how many rows are done, how fast, and how long it will take."""
+    """What is being done, or how many rows of how many are done, how fast, and how long the rest will take.
+
+    On a terminal one line is written over; elsewhere, as in a notebook or a log, a line is printed when something
+    else begins, and every five seconds.
+    """
 
     def __init__(self, verbose: int):
         self._verbose = verbose
-        self._clock = RowClock()
+        self._clock, self._started = RowClock(), time.monotonic()
+        self._n_rows = self._n_skipped = 0
+        self._share_skipped = 0.0
         self._shown: float | None = None
+        self._phase, self._width = "", 0
+
+    def skip(self, n_rows: int, share: float | None) -> None:
+        """Note that rows, and perhaps which share of all, were done by an earlier run, in no time."""
+        self._n_skipped, self._share_skipped = n_rows, share or 0.0
 
     def step(self, step: str) -> None:
         """Say what is being done."""
         self._clock.step()
-        self._show(step)
+        self._show(f"{step} ({clock(time.monotonic() - self._started)} so far)", step.partition(":")[0], is_step=True)
 
-    def show(self, n_rows: int, share: float | None) -> None:
-        """Say how many rows are done, and which share of all if that is known."""
+    def show(self, n_rows: int, share: float | None, total: int | None = None) -> None:
+        """Say how many rows are done, which share of all if that is known, and of how many rows."""
+        self._n_rows = n_rows
         seconds = self._clock.rows() or 1e-9
-        text = f"{n_rows:,} rows, {n_rows / seconds:,.0f} rows/s"
-        if share:
-            text += f", {share:.0%}, {seconds * (1 - share) / share:.0f} s left"
-        self._show(text)
+        done, rate = f"{n_rows:,}", (n_rows - self._n_skipped) / seconds
+        if share and total is None:
+            total = round(n_rows / share)
+            done += f" of about {float(f'{total:.2g}'):,.0f}" if share < 1 else f" of {total:,}"
+        elif total is not None:
+            done += f" of {total:,}"
+        text = f"{done} rows, " + (f"{100 * share:.0f} %, " if share else "") + f"{rate:,.0f} rows/s"
+        if share and share > self._share_skipped:
+            text += f", {clock(seconds * (1 - share) / (share - self._share_skipped))} left"
+        self._show(text, "rows")
 
-    def end(self) -> None:
-        """End the line."""
-        if self._shown is not None:
+    def end(self, is_done: bool = False) -> None:
+        """End the line, and if the work is done say how long it took."""
+        if self._verbose and is_done:
+            done = f"{self._n_rows:,} rows in " if self._n_rows else "Done in "
+            self._write(done + clock(time.monotonic() - self._started))
+        if self._shown is not None and _is_terminal():
             print(file=sys.stderr)
 
-    def _show(self, text: str) -> None:
-        """Write over the line, a few times a second at the most."""
-        now = time.monotonic()
-        if not self._verbose or (self._shown is not None and now - self._shown < _SECONDS_BETWEEN_LOOKS):
+    def _show(self, text: str, phase: str, is_step: bool = False) -> None:
+        """Write a line if it is time to, or if something else begins."""
+        now, is_terminal = time.monotonic(), _is_terminal()
+        pause = _SECONDS_BETWEEN_LOOKS if is_terminal else _SECONDS_BETWEEN_LINES
+        # A step on a terminal is always shown: it may be the one that takes long.
+        is_due = self._shown is None or now - self._shown >= pause or phase != self._phase or (is_step and is_terminal)
+        if self._verbose and is_due:
+            self._phase = phase
+            self._write(text)
+
+    def _write(self, text: str) -> None:
+        """Write over the line of a terminal, or print a line."""
+        self._shown = time.monotonic()
+        if not _is_terminal():
+            print(text, file=sys.stderr, flush=True)
             return
-        self._shown = now
-        print(f"\r{text:<90}", end="", file=sys.stderr, flush=True)
+        text = text[: max(shutil.get_terminal_size().columns - 1, 1)]
+        print(f"\r{text:<{self._width}}", end="", file=sys.stderr, flush=True)
+        self._width = len(text)
+
+
+def clock(seconds: float) -> str:
+    """Write a time for people who wait.
+
+    Examples
+    --------
+    >>> clock(0.31), clock(42.2), clock(200), clock(4000)
+    ('0.3 s', '42 s', '3 min 20 s', '1 h 6 min')
+    """
+    if seconds < 59.5:
+        return f"{seconds:.1f} s" if seconds < 9.95 else f"{seconds:.0f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def _is_terminal() -> bool:
+    """Tell whether standard error is a terminal, whose line can be written over."""
+    return sys.stderr is not None and sys.stderr.isatty()

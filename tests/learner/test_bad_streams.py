@@ -115,13 +115,19 @@ def test_odd_data_that_is_good_enough():
 
 
 def test_progress_is_shown_if_asked_for(capsys, monkeypatch):
-    clock = iter(range(10_000))
+    clock = iter(range(0, 100_000, 10))
     monkeypatch.setattr("craftmaps.progress.time.monotonic", lambda: float(next(clock)))
     for learn in (lambda model: model.fit_stream(list(blocks())), lambda model: model.fit(X, Y)):
         learn(CraftClassifier(n_components=32, cv=2, verbose=1, batch_rows=100, random_state=0))
         shown = capsys.readouterr()
         assert shown.out == ""
-        for text in (f"{len(Y)} rows", "100%, 0 s left", "Choosing kernel and metric: ", "on fold 2 of 2", "Solving"):
+        for text in (
+            f"{len(Y)} of {len(Y)} rows, 100 %",
+            "0.0 s left",
+            "Choosing kernel and metric: ",
+            "on fold 2 of 2",
+            "Solving",
+        ):
             assert text in shown.err
         assert shown.err.endswith("\n")
         learn(classifier())

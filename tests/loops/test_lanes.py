@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_matrix, random_array
+from scipy.sparse import csr_matrix, random
 
 from craftmaps._loops.lanes import aligned_empty, line_for, load_csr, load_dense
 
@@ -42,7 +42,7 @@ def test_load_dense(dtype, n_rows, width, n_numbers):
 @PRECISIONS
 @pytest.mark.parametrize(("n_rows", "width", "n_numbers"), [(1, 1, 1), (4, 5, 8), (5, 5, 8), (37, 12, 16)])
 def test_load_csr(dtype, n_rows, width, n_numbers):
-    X = csr_matrix(random_array((n_rows, width), density=0.5, rng=np.random.default_rng(0), dtype=dtype))
+    X = csr_matrix(random(n_rows, width, density=0.5, random_state=0, dtype=dtype))
     position, factor, tiles, line = layout(n_rows, width, dtype, n_numbers)
     load_csr(X.data, X.indices, X.indptr.astype(np.int64), position, factor, tiles, line)
     np.testing.assert_array_equal(tiles, in_tiles(X.toarray(), position, factor, tiles, line))
