@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 READY_DOCS := $(VENV)/.ready-docs
 
-.PHONY: demo test lint bench docs reproduce reproduce-all clean
+.PHONY: demo test fuzz lint bench docs reproduce reproduce-all clean
 
 demo: $(READY)
 	$(BIN)/python examples/digits.py --out demo
@@ -14,6 +14,10 @@ demo: $(READY)
 # are of unlike length: a worker without work takes them off another one.
 test: lint
 	CRAFTMAPS_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal
+
+# Mutated models, checkpoints, notes of runs and data files; a case that fails is printed with its number.
+fuzz: $(READY)
+	$(BIN)/python -m tests.faults.fuzzing --cases 10000
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -237,7 +237,7 @@ class NormalEquations:
 
     @classmethod
     def from_plain(cls, plain: Any, n_targets: int | None = None) -> Self:
-        """Make a statistic, perhaps of so many targets, again from its numbers and arrays, which must fit each other."""
+        """Make a statistic, perhaps of so many targets, again from numbers and arrays that fit each other."""
         fields, statistic = Fields(plain, "statistic"), cls.__new__(cls)
         statistic.n_rows = fields.whole("n_rows", 1)
         statistic.weight = fields.number("weight", above=0.0)

@@ -31,10 +31,11 @@ from craftmaps.tiles import next_power_of_two
 _WIDEST_ROWS = 2**27
 _WIDEST_MAP = 2**24
 _MOST_SORTED = 2**25  # words that are drawn and sorted for permutations: 3 s
+_LONGEST_PERMUTATION = 2**24  # a long one takes longer: 3 s
 _MOST_WORDS = 2**25  # words for the buckets of a TensorSketch: 1 GB while they are drawn
 _MOST_SIGNS = 2**27  # signs, kept as float32
 _MOST_LINES = 2**25  # numbers that the factors of a group take, in lines of 32 or 64 bytes
-_MOST_GROUPS = 2**24  # entries of the table of degrees by groups
+_MOST_GROUPS = 2**23  # entries of the table of degrees by groups
 _MOST_PRODUCTS = 2**27  # entries of the sketches of one row
 _FLOATS = (np.float64, np.float32)
 _BOOLEANS = (True, False)
@@ -164,6 +165,7 @@ def _refuse_costly_shares(shares: DegreeShares, projection: str, width: int) -> 
     _bounded("The factors of a feature", degree * n_parts * shares.order, _MOST_LINES)
     n_sorted = int(shares.n_factors.sum()) * shares.order
     _bounded("Permutations", n_sorted, _MOST_SORTED)
+    _bounded("A permutation", shares.order if n_random else 0, _LONGEST_PERMUTATION)
     _bounded("Signs", n_sorted * n_parts if projection == "stratified" else 0, _MOST_SIGNS)
 
 
@@ -189,7 +191,7 @@ def _subsampled(fields: Fields, parameters: Fields, width: int) -> Checked:
     n_components = parameters.whole("n_components", 1, _WIDEST_MAP)
     parameters.seed("random_state")
     fields.object("learned").only(())
-    _bounded("A permutation", next_power_of_two(max(width, n_components)), _MOST_SORTED)
+    _bounded("A permutation", next_power_of_two(max(width, n_components)), _LONGEST_PERMUTATION)
 
     def make() -> SubsampledHadamard:
         return _make(SubsampledHadamard, _values(parameters), width)._draw(width)
@@ -249,9 +251,9 @@ def _landmarks(fields: Fields, parameters: Fields, width: int) -> Checked:
 
     def make() -> LandmarkMap:
         part = _make(LandmarkMap, _values(parameters, kernel=kernel), width)
-        part._settle(landmarks, first_rows)  # all of them, in their order
-        if part.landmarks_.shape[0] != n_landmarks:
+        if first_rows(landmarks, n_landmarks, part.seed_).size < n_landmarks:
             raise DamagedError(f"{learned.path('landmarks_')} must be different rows, got some twice")
+        part._settle(landmarks, first_rows)  # all of them, in their order
         return part
 
     return Checked(width, n_landmarks, make)
