@@ -66,7 +66,8 @@ class Calibration(NamedTuple):
     def from_plain(cls, fields: Fields, n_classes: int) -> Self:
         """Make it again from its numbers and arrays."""
         factor = fields.number("factor", above=0.0)
-        matrix, offset = fields.value("matrix"), fields.value("offset")
+        matrix: Any = fields.value("matrix")
+        offset: Any = fields.value("offset")
         if matrix is None and offset is None:
             return cls(factor)
         if np.shape(matrix) != (n_classes, n_classes) or np.shape(offset) != (n_classes,):
