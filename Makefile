@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 READY_DOCS := $(VENV)/.ready-docs
 LOWEST := .venv-lowest
 
-.PHONY: demo test test-lowest lint bench docs reproduce reproduce-all clean
+.PHONY: demo test test-lowest fuzz lint bench docs reproduce reproduce-all clean
 
 demo: $(READY)
 	$(BIN)/python examples/digits.py --out demo
@@ -20,6 +20,10 @@ test: lint
 test-lowest: $(LOWEST)/.ready
 	CRAFTMAPS_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_CACHE_DIR=$(LOWEST)/numba \
 		$(LOWEST)/bin/python -m pytest -n auto --dist worksteal -p no:cacheprovider
+
+# Mutated models, checkpoints, notes of runs and data files; a case that fails is printed with its number.
+fuzz: $(READY)
+	$(BIN)/python -m tests.faults.fuzzing --cases 10000
 
 lint: $(READY)
 	$(BIN)/ruff check .

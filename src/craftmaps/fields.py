@@ -15,7 +15,7 @@ SEEDS = 2**64
 MOST_ROWS = 2**53
 _SHOWN = 40
 # Matrices that are computed may take so many bytes, and so many more for each byte of the arrays they come from.
-_FREE_BYTES, _BYTES_PER_BYTE = 2**28, 2**11
+_FREE_BYTES, _BYTES_PER_BYTE = 2**27, 2**11
 
 
 class DamagedError(ValueError):

@@ -8,6 +8,7 @@ too, so nothing relies on it: what is read is checked as if there were none. Fil
 """
 
 import json
+import math
 import os
 import zlib
 from collections.abc import Iterator
@@ -17,7 +18,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors import SafetensorError, safe_open
 
 from craftmaps.fields import DamagedError
 from craftmaps.whole_files import new_file
@@ -35,6 +35,10 @@ _TYPES = {
         "int8": "I8", "uint64": "U64", "uint32": "U32", "uint16": "U16", "uint8": "U8", "bool": "BOOL",
     }.items()
 }  # fmt: skip
+
+
+_DTYPES = {code: dtype for dtype, code in _TYPES.items()}
+_LONGEST_HEAD = 100_000_000  # as in other readers of safetensors
 
 
 class ModelFileError(ValueError):
@@ -108,16 +112,38 @@ def read(path: str | os.PathLike, needs_checksum: bool = False) -> dict[str, Any
     return _give_arrays(header, arrays, path)
 
 
-def _content(path: Path) -> tuple[dict[str, str], dict[str, NDArray]]:
-    """Return the metadata and, of files of this library, the arrays."""
+def _content(path: Path) -> tuple[dict[str, Any], dict[str, NDArray]]:
+    """Return the metadata and, of files of this library, the arrays, as views of the one piece of memory they fill."""
     try:
-        with safe_open(path, framework="numpy") as file:
-            metadata = file.metadata() or {}
-            arrays = {name: file.get_tensor(name) for name in file.keys()} if _KEY in metadata else {}
-    # Types that NumPy lacks, and shapes that are too large for it, come as many kinds of errors.
-    except (SafetensorError, OSError, ValueError, TypeError, KeyError, AttributeError, OverflowError):
+        with open(path, "rb") as file:
+            size = int.from_bytes(file.read(8), "little")
+            if not 2 <= size <= min(os.fstat(file.fileno()).st_size, _LONGEST_HEAD):
+                raise ValueError("no size of a header")
+            entries = json.loads(file.read(size).decode(), object_pairs_hook=_with_names_once)
+            metadata = dict(entries.pop("__metadata__", {}))
+            if _KEY not in metadata:
+                return metadata, {}
+            return metadata, _arrays(entries, np.fromfile(file, np.uint8))
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError):
         raise ModelFileError(f"{path} is not a model file, or not a whole one.") from None
-    return metadata, arrays
+
+
+def _arrays(entries: dict[str, Any], data: NDArray[np.uint8]) -> dict[str, NDArray]:
+    """Cut data into arrays, which must fill it, one behind the other."""
+    arrays, end = {}, 0
+    for name, entry in sorted(entries.items(), key=lambda item: item[1]["data_offsets"]):
+        dtype, shape, (start, stop) = _DTYPES[entry["dtype"]], tuple(entry["shape"]), entry["data_offsets"]
+        if not all(type(number) is int and number >= 0 for number in (start, stop, *shape)):
+            raise ValueError("sizes that are no numbers")
+        if start != end or math.prod(shape) * dtype.itemsize != stop - start or stop > data.size:
+            raise ValueError("arrays that do not fill the file")
+        piece = data[start:stop]
+        # Loops want numbers where the processor does; files of other writers may be packed more tightly.
+        arrays[name] = (piece if start % dtype.itemsize == 0 else piece.copy()).view(dtype).reshape(shape)
+        end = stop
+    if end != data.size:
+        raise ValueError("more than the arrays")
+    return arrays
 
 
 def _parsed(text: str, path: Path) -> dict[str, Any]:
@@ -172,9 +198,9 @@ def _checksum(text: str, arrays: dict[str, NDArray]) -> str:
     return f"{value:08x}"
 
 
-def _bytes(array: NDArray) -> memoryview:
+def _bytes(array: NDArray) -> Any:
     """Return the bytes of a contiguous array, without a copy."""
-    return array.reshape(-1).view(np.uint8).data
+    return array.reshape(-1).view(np.uint8)
 
 
 def _take_arrays(value: Any, arrays: dict[str, NDArray], name: str) -> Any:

@@ -197,8 +197,8 @@ class FoldedHadamard(HadamardProjection):
         """Draw the map for a width."""
         super()._draw(width)
         self.shifts_ = integers(self.seed_, "shifts", (-(-width // self._chunk),), self._chunk)
-        column = np.arange(width)
-        self._places = ((column % self._chunk) ^ self.shifts_[column // self._chunk]).astype(np.int32)
+        place = np.arange(width) & (self._chunk - 1)
+        self._places = (place ^ np.repeat(self.shifts_, self._chunk)[:width]).astype(np.int32)
         return self
 
     def _transform_rows(self, X: Any) -> NDArray[np.floating]:

@@ -6,6 +6,7 @@ check no bounds, so they rely on it. Nothing that a file names is imported or ca
 """
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,12 +32,12 @@ from craftmaps.tiles import next_power_of_two
 _WIDEST_ROWS = 2**27
 _WIDEST_MAP = 2**24
 _MOST_SORTED = 2**25  # words that are drawn and sorted for permutations: 3 s
+_LONGEST_PERMUTATION = 2**24  # a long one takes longer: 3 s
 _MOST_WORDS = 2**25  # words for the buckets of a TensorSketch: 1 GB while they are drawn
 _MOST_SIGNS = 2**27  # signs, kept as float32
 _MOST_LINES = 2**25  # numbers that the factors of a group take, in lines of 32 or 64 bytes
-_MOST_GROUPS = 2**24  # entries of the table of degrees by groups
+_MOST_GROUPS = 2**23  # entries of the table of degrees by groups
 _MOST_PRODUCTS = 2**27  # entries of the sketches of one row
-_FLOATS = (np.float64, np.float32)
 _BOOLEANS = (True, False)
 
 
@@ -91,6 +92,12 @@ def _make(part_class: type, parameters: dict[str, Any], width: int, **learned: A
     return part
 
 
+@cache
+def _defaults(part_class: type) -> dict[str, Any]:
+    """Return the parameters of a part by name."""
+    return part_class().get_params(deep=False)
+
+
 def _values(parameters: Fields, **changed: Any) -> dict[str, Any]:
     """Return parameters that were checked, some of them in another form."""
     return {name: parameters.value(name) for name in parameters} | changed
@@ -104,7 +111,7 @@ def _bounded(what: str, size: int, most: int) -> None:
 
 def _maclaurin(fields: Fields, parameters: Fields, width: int) -> Checked:
     """Check a Maclaurin map: its columns against its shares, and all that it draws."""
-    parameters.only(RandomMaclaurin().get_params(deep=False))
+    parameters.only(_defaults(RandomMaclaurin))
     kernel = kernel_from_plain(parameters, "kernel")
     n_components = parameters.whole("n_components", 1, _WIDEST_MAP)
     projection = parameters.one_of("projection", ("hadamard", "stratified", "rademacher"))
@@ -162,6 +169,7 @@ def _refuse_costly_shares(shares: DegreeShares, projection: str, width: int) -> 
     n_groups = -(-n_random // shares.order)
     _bounded("A table of degrees", n_groups * shares.counts.size, _MOST_GROUPS)
     _bounded("The factors of a feature", degree * n_parts * shares.order, _MOST_LINES)
+    _bounded("A permutation", shares.order if n_random else 0, _LONGEST_PERMUTATION)
     n_sorted = int(shares.n_factors.sum()) * shares.order
     _bounded("Permutations", n_sorted, _MOST_SORTED)
     _bounded("Signs", n_sorted * n_parts if projection == "stratified" else 0, _MOST_SIGNS)
@@ -169,7 +177,7 @@ def _refuse_costly_shares(shares: DegreeShares, projection: str, width: int) -> 
 
 def _tensor_sketch(fields: Fields, parameters: Fields, width: int) -> Checked:
     """Check a TensorSketch: degree times width is what it draws."""
-    parameters.only(TensorSketch().get_params(deep=False))
+    parameters.only(_defaults(TensorSketch))
     kernel = kernel_from_plain(parameters, "kernel", ("Polynomial",))
     n_components = parameters.whole("n_components", 1, _WIDEST_MAP)
     parameters.seed("random_state")
@@ -185,11 +193,11 @@ def _tensor_sketch(fields: Fields, parameters: Fields, width: int) -> Checked:
 
 def _subsampled(fields: Fields, parameters: Fields, width: int) -> Checked:
     """Check a projection, which draws an order of the inputs."""
-    parameters.only(SubsampledHadamard().get_params(deep=False))
+    parameters.only(_defaults(SubsampledHadamard))
     n_components = parameters.whole("n_components", 1, _WIDEST_MAP)
     parameters.seed("random_state")
     fields.object("learned").only(())
-    _bounded("A permutation", next_power_of_two(max(width, n_components)), _MOST_SORTED)
+    _bounded("A permutation", next_power_of_two(max(width, n_components)), _LONGEST_PERMUTATION)
 
     def make() -> SubsampledHadamard:
         return _make(SubsampledHadamard, _values(parameters), width)._draw(width)
@@ -199,7 +207,7 @@ def _subsampled(fields: Fields, parameters: Fields, width: int) -> Checked:
 
 def _craft(fields: Fields, parameters: Fields, width: int) -> Checked:
     """Check a compact map: the up-map, the columns that are kept, and the way down."""
-    parameters.only(CraftMap().get_params(deep=False))
+    parameters.only(_defaults(CraftMap))
     kernel = kernel_from_plain(parameters, "kernel")
     n_components = parameters.whole("n_components", 1, _WIDEST_MAP)
     name = parameters.one_of("up", ("maclaurin", "tensorsketch", None))
@@ -236,7 +244,7 @@ def _craft(fields: Fields, parameters: Fields, width: int) -> Checked:
 
 def _landmarks(fields: Fields, parameters: Fields, width: int) -> Checked:
     """Check landmarks and the size of their kernel matrix."""
-    parameters.only(LandmarkMap().get_params(deep=False))
+    parameters.only(_defaults(LandmarkMap))
     kernel = kernel_from_plain(parameters, "kernel")
     parameters.flag("whiten")
     parameters.seed("random_state")
@@ -249,9 +257,9 @@ def _landmarks(fields: Fields, parameters: Fields, width: int) -> Checked:
 
     def make() -> LandmarkMap:
         part = _make(LandmarkMap, _values(parameters, kernel=kernel), width)
-        part._settle(landmarks, first_rows)  # all of them, in their order
-        if part.landmarks_.shape[0] != n_landmarks:
+        if first_rows(landmarks, n_landmarks, part.seed_).size < n_landmarks:
             raise DamagedError(f"{learned.path('landmarks_')} must be different rows, got some twice")
+        part._settle(landmarks, first_rows)  # all of them, in their order
         return part
 
     return Checked(width, n_landmarks, make)
@@ -260,7 +268,7 @@ def _landmarks(fields: Fields, parameters: Fields, width: int) -> Checked:
 def _linear_metric(fields: Fields, parameters: Fields, width: int) -> Checked:
     """Check a metric that is a matrix."""
     part_class = _METRICS[fields.value("class")]
-    known = part_class().get_params(deep=False)
+    known = _defaults(part_class)
     parameters.only(known)
     for name in parameters:
         if name == "n_components":
@@ -283,7 +291,7 @@ def _linear_metric(fields: Fields, parameters: Fields, width: int) -> Checked:
 
 def _scaler(fields: Fields, parameters: Fields, width: int) -> Checked:
     """Check scikit-learn's scaler: what it needs must be there."""
-    parameters.only(StandardScaler().get_params(deep=False))
+    parameters.only(_defaults(StandardScaler))
     with_mean, with_std = parameters.flag("with_mean"), parameters.flag("with_std")
     parameters.flag("copy")
     learned = fields.object("learned")

@@ -51,6 +51,10 @@ def refuse_bad_landmarks(kernel: DotProductKernel, landmarks: Any, name: str) ->
     arrays = [landmarks.data, landmarks.indices, landmarks.indptr] if issparse(landmarks) else [landmarks]
     file_bytes = sum(array.nbytes for array in arrays)
     refuse_costly(f"The kernel matrix of {n_landmarks} landmarks", 8 * n_landmarks**2, file_bytes)
+    # Every coefficient is a pass over the matrix, which may cost about what its factor does.
+    n_passes = kernel.coefficients().size if isinstance(kernel, MaclaurinSeries) else 1
+    if n_passes * n_landmarks**2 > 2**30 + n_landmarks**3 // 64:
+        raise DamagedError(f"A kernel of {n_passes} coefficients takes too long for {n_landmarks} landmarks")
     with np.errstate(over="ignore", invalid="ignore"):
         # The diagonal bounds all other values: the coefficients of the kernel are not negative.
         trace = float(kernel.of_dot_products(row_norms(landmarks.astype(np.float64), squared=True)).sum())

@@ -101,7 +101,7 @@ class DegreeShares:
             ]
         )
         # A complex weight is drawn as (+-1 +-i), so every factor is too long by sqrt(2).
-        worth = self.weights[degree] / n_parts ** degree.astype(float)
+        worth = (self.weights / float(n_parts) ** np.arange(self.counts.size))[degree]
         end = degree.size - self.n_constant - self.n_linear
         worth[end - self.n_unused : end] = 0
         if self.n_linear:

@@ -14,6 +14,7 @@ from sklearn.preprocessing import MinMaxScaler
 import craftmaps.settling
 from craftmaps import CraftClassifier, CraftMap, CraftRegressor, Polynomial, datasets
 from craftmaps.model_file import ModelFileError
+from tests.faults.fuzzing.containers import Container
 
 DIGITS = datasets.load("digits")
 X, Y = DIGITS.X_train, DIGITS.y_train.astype(str)
@@ -105,6 +106,31 @@ def test_a_truncated_checkpoint_is_refused(tmp_path):
     checkpoint.write_bytes(b"\x10\x00\x00")
     with pytest.raises(ModelFileError, match="not a model file"):
         CraftClassifier(**EXPLICIT).fit_stream(blocks(), checkpoint=checkpoint)
+
+
+@pytest.fixture
+def checkpoint_path(tmp_path):
+    with pytest.raises(Interrupted):
+        CraftClassifier(**EXPLICIT).fit_stream(blocks(stop=5), checkpoint=tmp_path / "run.checkpoint", every=100)
+    return tmp_path / "run.checkpoint"
+
+
+def test_a_changed_number_is_noticed(checkpoint_path):
+    content = checkpoint_path.read_bytes()
+    for place in np.linspace(len(content) // 10, len(content) - 1, 12).astype(int):
+        changed = bytearray(content)
+        changed[place] ^= 4
+        checkpoint_path.write_bytes(changed)
+        with pytest.raises(ModelFileError, match=r"run\.checkpoint is damaged: its content does not agree"):
+            CraftClassifier(**EXPLICIT).fit_stream(blocks(), checkpoint=checkpoint_path)
+
+
+def test_a_checkpoint_from_before_checksums_is_refused(checkpoint_path):
+    file = Container.unpack(checkpoint_path.read_bytes())
+    file.text, file.checksum = file.text.replace(', "checksum": "crc32"', ""), None
+    checkpoint_path.write_bytes(file.pack())
+    with pytest.raises(ModelFileError, match=r"run\.checkpoint has no checksum, .* begin the run again"):
+        CraftClassifier(**EXPLICIT).fit_stream(blocks(), checkpoint=checkpoint_path)
 
 
 RUN = """

@@ -1,6 +1,7 @@
 """A model that was saved and loaded predicts the same; a bad file gives one clear error."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -191,6 +192,38 @@ def test_an_older_version_says_so(model_path):
 def test_a_newer_version_says_so(model_path):
     with pytest.raises(ModelFileError, match="format version 99"):
         load_model(changed(model_path, lambda header: header.update(version=99)))
+
+
+def test_a_file_from_before_checksums_gives_the_same_numbers():
+    """Files that an earlier version wrote are read for good: these numbers are what that version predicted."""
+    model = load_model(Path(__file__).parent / "files" / "version_2.craft")
+    rows = np.arange(60.0).reshape(15, 4) % 7 - 3
+    scores = [
+        [0.13290331187600415, 0.18073316439904896, 0.01969685705827999],
+        [0.30011579042667447, -0.3074921079242212, 0.34070965083088],
+        [0.3455437834636932, 0.09080963519674319, -0.10302008532710305],
+    ]
+    np.testing.assert_allclose(model.decision_function(rows[:3]), scores, rtol=1e-12)
+    assert model.predict(rows[:6]).tolist() == ["no", "yes", "maybe", "no", "maybe", "no"]
+    assert model.notes_ == {"from": "before checksums"}
+
+
+def test_a_changed_number_is_noticed(model_path):
+    content = bytearray(model_path.read_bytes())
+    for place in (len(content) - 3, content.index(b'\\"alpha\\": 0.') + 13):
+        changed_content = bytearray(content)
+        changed_content[place] ^= 1
+        model_path.write_bytes(changed_content)
+        with pytest.raises(
+            ModelFileError, match=r"model\.craft is damaged: its content does not agree with its checksum"
+        ):
+            load_model(model_path)
+
+
+def test_a_checksum_that_is_gone_is_noticed(model_path):
+    model_path.write_bytes(model_path.read_bytes().replace(b'"checksum": "', b'"checksun": "'))
+    with pytest.raises(ModelFileError, match="does not agree with its checksum"):
+        load_model(model_path)
 
 
 def test_the_header_is_json_and_names_the_map(model_path):

@@ -19,6 +19,7 @@ from tests.faults.fuzzing.judging import GOOD, case_folder
 from tests.faults.fuzzing.mutations import mutated
 
 SECONDS = 5.0
+JUDGE = "tests.faults.fuzzing.judging"  # the module whose `judged` children call
 _LONGEST_WAIT = 120.0  # by the clock, of a child that does not compute
 _ROOT = Path(__file__).resolve().parents[3]
 
@@ -41,15 +42,15 @@ class Result(NamedTuple):
 class Child:
     """A process that judges files; one that dies or takes too long is replaced."""
 
-    def __init__(self, seconds: float):
-        self._seconds = seconds
+    def __init__(self, seconds: float, judge: str = JUDGE):
+        self._seconds, self._judge = seconds, judge
         self._start()
 
     def _start(self) -> None:
         read, write = os.pipe()
         one_thread = {"CRAFTMAPS_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.faults.fuzzing.child", str(write), str(self._seconds)],
+            [sys.executable, "-m", "tests.faults.fuzzing.child", str(write), str(self._seconds), self._judge],
             stdin=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
@@ -107,7 +108,7 @@ class Fuzzer:
         self._bases, self._seed, self._folder, self._seconds = all_bases, seed, folder, seconds
         self._kinds = sorted({base.kind for base in all_bases})
         self._contents = {base.path: base.path.read_bytes() for base in all_bases}
-        self._expected = self._outputs_of_good_files()
+        self._expected: dict[Path, str] = {}
 
     def _outputs_of_good_files(self) -> dict[Path, str]:
         """Judge the good files, without limits of time: loops may have to be compiled."""
@@ -132,6 +133,7 @@ class Fuzzer:
 
     def run(self, numbers: Iterable[int], n_jobs: int = 1) -> Iterator[Result]:
         """Yield what becomes of cases, in the order in which they end."""
+        self._expected = self._outputs_of_good_files()
         todo: SimpleQueue[int] = SimpleQueue()
         done: SimpleQueue[Result | BaseException | None] = SimpleQueue()
         for number in numbers:
