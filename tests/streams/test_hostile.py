@@ -168,7 +168,7 @@ def wide(n_columns, names=True):
 
 TOO_LONG, BLANK, TOO_DEEP = "lines of at most 64 MB", "got more than 16 MB", "at most 64 deep"
 TOO_WIDE, TOO_MANY, NAMES = "rows of at most 16,777,216 numbers", "at most 65,536", "at most 4096 characters"
-ELSEWHERE = "got a link to another file or to itself"
+ELSEWHERE = "got a link to another file, to itself or to nothing"
 TARGET = {"target": 0}
 # A file, settings, and words of the refusal.
 HOSTILE = {
