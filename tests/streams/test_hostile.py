@@ -168,7 +168,7 @@ def wide(n_columns, names=True):
 
 TOO_LONG, BLANK, TOO_DEEP = "lines of at most 64 MB", "got more than 16 MB", "at most 64 deep"
 TOO_WIDE, TOO_MANY, NAMES = "rows of at most 16,777,216 numbers", "at most 65,536", "at most 4096 characters"
-ELSEWHERE = "got a link to another file or to itself"
+ELSEWHERE = "got a link to another file, to itself or to nothing"
 TARGET = {"target": 0}
 # A file, settings, and words of the refusal.
 HOSTILE = {
@@ -225,6 +225,11 @@ HOSTILE = {
     "10**18 columns in NPY": (text("t.npy", npy_bytes((2, 10**18))), TARGET, "cut off"),
     "10**30 columns in NPY": (text("t.npy", npy_bytes((2, 10**30))), TARGET, "cut off"),
     "no rows of 10**12 columns in NPY": (text("t.npy", npy_bytes((0, 10**12))), TARGET, TOO_WIDE),
+    "an unknown version of NPY": (
+        text("t.npy", npy_bytes((2, 4)).replace(b"NUMPY\1\0", b"NUMPY\1\1")),
+        TARGET,
+        r"t\.npy cannot be read as NPY: version 1\.1",
+    ),
     "a header of 4 GB": (npy_with_a_long_header, TARGET, "header of 4,294,967,295 bytes"),
     "2**31 columns in IDX": (idx(2, 2**31, 1), TARGET, TOO_WIDE),
     "2**62 columns in IDX": (idx(2, 2**31, 2**31), TARGET, TOO_WIDE),

@@ -22,6 +22,7 @@ from craftmaps.streams.stored_arrays import StoredArray, check_claim
 Header = tuple[tuple[int, ...], bool, np.dtype]
 
 _IDX_TYPES = {0x08: ">u1", 0x09: ">i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
+_NPY_VERSIONS = ((1, 0), (2, 0), (3, 0))
 # What NumPy raises about a header that is none.
 _NPY_ERRORS = (ValueError, TypeError, SyntaxError, TokenError, RecursionError, MemoryError, OverflowError)
 
@@ -78,7 +79,9 @@ def npz_array(file: DataFile, key: str) -> StoredArray:
 def _npy_header(content: BinaryIO, refusal: str) -> Header:
     """Read the header of an array: its shape, whether it is in Fortran order, and its type."""
     try:
-        major, _ = np.lib.format.read_magic(content)
+        major, minor = np.lib.format.read_magic(content)
+        if (major, minor) not in _NPY_VERSIONS:
+            raise ValueError(f"version {major}.{minor} of the format is not known")
         n_length = 2 if major == 1 else 4
         length = content.read(n_length)
         # NumPy reads a header of any length before it refuses it.

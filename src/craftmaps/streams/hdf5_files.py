@@ -96,7 +96,9 @@ def _followed(group: Any, path: str, name: str, n_links: int) -> Any:
         elif isinstance(link, h5py.SoftLink) and n_links:
             found = _followed(found, link.path, name, n_links - 1)
         else:
-            raise ValueError(f"{name} must be a dataset of the file itself, got a link to another file or to itself.")
+            raise ValueError(
+                f"{name} must be a dataset of the file itself, got a link to another file, to itself or to nothing."
+            )
     return found
 
 

@@ -213,6 +213,8 @@ class JsonTable:
 def _first_row_of(content: Any, name: str) -> str:
     """Return the first row with something in it, without its end and without a byte order mark."""
     for lines in whole_lines(content, name, 1 << 16, has_quotes=True):
+        if lines.isspace():
+            continue
         row, _ = first_row(lines, name)
         if row.strip():
             try:
