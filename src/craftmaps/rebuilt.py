@@ -93,7 +93,7 @@ def _make(part_class: type, parameters: dict[str, Any], width: int, **learned: A
 
 
 @cache
-def _defaults(part_class: type) -> dict[str, Any]:
+def _defaults(part_class: Any) -> dict[str, Any]:
     """Return the parameters of a part by name."""
     return part_class().get_params(deep=False)
 
