@@ -27,8 +27,8 @@ from sklearn.preprocessing import normalize
 
 import craftmaps
 from craftmaps import CraftMap, LandmarkMap, Polynomial, RandomMaclaurin, TensorSketch, datasets
+from craftmaps._system.threads import for_row_blocks
 from craftmaps.diagnostics import kernel_error
-from craftmaps.parallel import for_row_blocks
 
 KERNEL = Polynomial(degree=7)
 RESULTS = Path(__file__).parent / "results" / "maps.json"
@@ -91,7 +91,7 @@ def craft() -> dict[str, Any]:
         for width in (4096, 16384)
     }
     result: dict[str, Any] = {"rows": name}
-    for n in sorted({1, craftmaps.parallel.n_threads()}):
+    for n in sorted({1, craftmaps._system.threads.n_threads()}):
         with craftmaps.threads(n):
             total = interleaved(
                 {"craftmaps": lambda: ours.transform(X), "scikit-learn": lambda: theirs[4096].transform(X)}, 5
@@ -137,7 +137,7 @@ def narrow() -> dict[str, Any]:
         ours = CraftMap(kernel, 1024, up_components=8192, random_state=0).fit(X)
         theirs = PolynomialCountSketch(gamma=1.0, degree=4, coef0=1, n_components=1024, random_state=0).fit(X)
         tasks = {"craftmaps": lambda m=ours, r=X: m.transform(r), "scikit-learn": lambda m=theirs, r=X: m.transform(r)}
-        for n in sorted({1, craftmaps.parallel.n_threads()}):
+        for n in sorted({1, craftmaps._system.threads.n_threads()}):
             with craftmaps.threads(n):
                 seconds = interleaved(tasks, 7)
             result[f"{width} columns, threads allowed: {n}"] = {
@@ -173,7 +173,7 @@ def tensor_sketch() -> dict[str, Any]:
 def landmarks() -> dict[str, Any]:
     """LandmarkMap against Nystroem at 4096, all cores on both sides."""
     X, name = rows(8_192)
-    result: dict[str, Any] = {"rows": name, "threads": craftmaps.parallel.n_threads()}
+    result: dict[str, Any] = {"rows": name, "threads": craftmaps._system.threads.n_threads()}
     for dtype in (np.float32, np.float64):
         part = X.astype(dtype)
         theirs = Nystroem(kernel="poly", gamma=1.0, degree=7, coef0=1, n_components=4096, random_state=0).fit(part)

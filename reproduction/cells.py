@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from benchmarks.measuring import environment
-from craftmaps.parallel import n_threads
+from craftmaps._system.threads import n_threads
 
 Cell = dict[str, Any]
 HERE = Path(__file__).resolve().parent

@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 from sklearn.preprocessing import normalize
 
 from craftmaps import CraftClassifier, Polynomial
-from craftmaps.alpha import DEFAULT_ALPHAS
 from craftmaps.datasets import Split
+from craftmaps.learners.penalty_search import DEFAULT_ALPHAS
 from reproduction import row_space
 from reproduction.cells import Cell
 from reproduction.costs import Cost, Rates, learning_bytes, row_space_bytes

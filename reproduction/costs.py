@@ -8,7 +8,7 @@ import numpy as np
 from scipy.linalg import blas, lapack
 
 from craftmaps import Polynomial
-from craftmaps.memory import available_memory
+from craftmaps._system.memory import available_memory
 from reproduction.methods import OURS, PAPER_METHODS, make_map
 
 # Of every entry of the Gram matrix, with the copies that the choice of a penalty needs.

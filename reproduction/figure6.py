@@ -13,8 +13,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from craftmaps import checkpoint, datasets
-from craftmaps.randomness import child_seed
+from craftmaps import datasets
+from craftmaps._rows.randomness import child_seed
+from craftmaps.learners.persistence import checkpoint
 from reproduction.cells import Cell
 from reproduction.classification import OUR_SOLUTIONS, alphas_of, chosen_alpha, classifier, ours_of, selection_at
 from reproduction.costs import Cost, Rates, learning_bytes

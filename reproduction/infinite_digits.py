@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from craftmaps.parallel import for_row_blocks
+from craftmaps._system.threads import for_row_blocks
 
 SIDE = 28
 SHIFT = 1.0  # pixels, along each axis

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from craftmaps.calibration import calibrate
-from craftmaps.codes import class_scores, make_code
-from craftmaps.randomness import child_seed, permutations
+from craftmaps._rows.randomness import child_seed, permutations
+from craftmaps.learners.calibration import calibrate
+from craftmaps.learners.output_codes import class_scores, make_code
 
 
 class RowSpaceChoice(NamedTuple):

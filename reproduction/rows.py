@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 from sklearn.preprocessing import normalize
 
 from craftmaps import datasets
+from craftmaps._rows.randomness import permutations
 from craftmaps.datasets import Split
-from craftmaps.randomness import permutations
 
 VIEWS = {"36 views": 1, "18 views": 2}
 

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from craftmaps._system.memory import available_memory
 from craftmaps.datasets import DataNotFound
-from craftmaps.memory import available_memory
 from reproduction.cells import HERE, Cell, Results, untimed
 from reproduction.costs import Cost, Rates
 

@@ -10,7 +10,7 @@ from craftmaps import (
     SubsampledHadamard,
     TensorSketch,
 )
-from craftmaps.projection import FoldedHadamard
+from craftmaps.maps.projections import FoldedHadamard
 
 KERNEL = Polynomial(degree=3, coef0=0.5, gamma=1.5)
 

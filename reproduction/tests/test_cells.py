@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from craftmaps.parallel import n_threads
+from craftmaps._system.threads import n_threads
 from reproduction import cells
 from reproduction.cells import Results, environment_of, repetitions
 

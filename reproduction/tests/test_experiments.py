@@ -85,7 +85,10 @@ def test_the_kernel_itself():
 @pytest.mark.parametrize("method", ["TS", "ours"])
 def test_more_features_than_rows_are_solved_alike(monkeypatch, method):
     cell = {"method": method, "seed": 1, **CLASSIFIER_CELL, "components": 400, "log10_alphas": [-3, -3]}
-    for module in ("reproduction.classification", "craftmaps.checked"):  # folds differ, so there is nothing to choose
+    for module in (
+        "reproduction.classification",
+        "craftmaps.learners.parameters",
+    ):  # folds differ, so there is nothing to choose
         monkeypatch.setattr(f"{module}.DEFAULT_ALPHAS", [1e-3])
     in_rows = table1.measure(cell)["error"]
     monkeypatch.setattr("reproduction.classification.in_row_space", lambda *sizes: False)

@@ -4,16 +4,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from craftmaps.craft import CraftMap
+    from craftmaps._system.threads import threads
     from craftmaps.kernels import Exponential, MaclaurinSeries, Polynomial
-    from craftmaps.landmarks import LandmarkMap
-    from craftmaps.learner import CraftClassifier, CraftRegressor, load_model
-    from craftmaps.maclaurin import RandomMaclaurin
-    from craftmaps.metric import CovarianceMetric
-    from craftmaps.normal_equations import NormalEquations
-    from craftmaps.parallel import threads
-    from craftmaps.projection import SubsampledHadamard
-    from craftmaps.tensor_sketch import TensorSketch
+    from craftmaps.learners import CraftClassifier, CraftRegressor, load_model
+    from craftmaps.least_squares.normal_equations import NormalEquations
+    from craftmaps.maps.craft import CraftMap
+    from craftmaps.maps.landmarks import LandmarkMap
+    from craftmaps.maps.maclaurin import RandomMaclaurin
+    from craftmaps.maps.projections import SubsampledHadamard
+    from craftmaps.maps.tensor_sketch import TensorSketch
+    from craftmaps.shaping.covariance_metric import CovarianceMetric
 
 __version__ = "0.1.0"
 
@@ -37,20 +37,20 @@ __all__ = [
 # A name is imported when it is first used: scikit-learn alone takes over a second to import,
 # which a command such as `craftmaps --version` should not wait for.
 _HOMES = {
-    "load_model": "learner",
-    "NormalEquations": "normal_equations",
-    "CraftRegressor": "learner",
-    "CraftClassifier": "learner",
-    "CovarianceMetric": "metric",
-    "CraftMap": "craft",
+    "load_model": "learners",
+    "NormalEquations": "least_squares.normal_equations",
+    "CraftRegressor": "learners",
+    "CraftClassifier": "learners",
+    "CovarianceMetric": "shaping.covariance_metric",
+    "CraftMap": "maps.craft",
     "Exponential": "kernels",
-    "LandmarkMap": "landmarks",
+    "LandmarkMap": "maps.landmarks",
     "MaclaurinSeries": "kernels",
     "Polynomial": "kernels",
-    "RandomMaclaurin": "maclaurin",
-    "SubsampledHadamard": "projection",
-    "TensorSketch": "tensor_sketch",
-    "threads": "parallel",
+    "RandomMaclaurin": "maps.maclaurin",
+    "SubsampledHadamard": "maps.projections",
+    "TensorSketch": "maps.tensor_sketch",
+    "threads": "_system.threads",
 }
 _MODULES = ("datasets", "diagnostics", "plan", "report", "streams")
 

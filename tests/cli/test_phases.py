@@ -5,9 +5,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from craftmaps import progress
+from craftmaps._system import progress
+from craftmaps._system.progress import tell
 from craftmaps.cli import learning
-from craftmaps.progress import tell
 from tests.cli.running import PLAIN, run, run_json, write_parquet
 
 

@@ -5,7 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from craftmaps import CraftClassifier, Polynomial, model_file
+from craftmaps import CraftClassifier, Polynomial
+from craftmaps.learners.persistence import container as model_file
 from tests.cli.running import PLAIN, example_rows, run
 from tests.streams.formats import FORMATS, write
 

@@ -135,7 +135,9 @@ def test_a_block_that_is_being_counted_is_finished_first(monkeypatch, tmp_path, 
 
     monkeypatch.setattr(interrupts, "leave", leave)
     written = []
-    monkeypatch.setattr("craftmaps.checkpoint.write", lambda path, model, _n: written.append(model.n_rows_seen_))
+    monkeypatch.setattr(
+        "craftmaps.learners.persistence.checkpoint.write", lambda path, model, _n: written.append(model.n_rows_seen_)
+    )
     model = InterruptedLearner(block)
     blocks = [(np.zeros((5, 2)), np.zeros(5))] * 4
     folder = learning.CheckpointFolder(tmp_path, {}, False)

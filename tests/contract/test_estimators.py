@@ -14,7 +14,7 @@ from craftmaps import (
     SubsampledHadamard,
     TensorSketch,
 )
-from craftmaps.projection import FoldedHadamard
+from craftmaps.maps.projections import FoldedHadamard
 
 ESTIMATORS = [
     RandomMaclaurin(n_components=20),

@@ -7,7 +7,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.preprocessing import StandardScaler
 
 import craftmaps
-from craftmaps import CovarianceMetric, CraftMap, Polynomial, parallel
+from craftmaps import CovarianceMetric, CraftMap, Polynomial
+from craftmaps._system import threads as parallel
 from craftmaps.plan import plan, predicted_error
 from tests.catalogue import MAPS
 

@@ -12,7 +12,9 @@ import numpy as np
 import pytest
 
 import craftmaps
-from craftmaps import CraftMap, Polynomial, blas, parallel
+from craftmaps import CraftMap, Polynomial
+from craftmaps._system import blas
+from craftmaps._system import threads as parallel
 
 pytestmark = [
     pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork"),
@@ -79,7 +81,7 @@ MULTIPLY = """
 import os, threading
 import numpy as np
 import craftmaps
-from craftmaps import parallel
+from craftmaps._system import threads as parallel
 
 A = np.random.default_rng(0).normal(size=(300, 300))
 

@@ -8,7 +8,7 @@ import pytest
 from scipy.sparse import csr_matrix
 
 from craftmaps import CraftClassifier, CraftRegressor, Exponential, Polynomial, SubsampledHadamard, load_model
-from craftmaps.model_file import ModelFileError, read, write
+from craftmaps.learners.persistence.container import ModelFileError, read, write
 from tests.faults.fuzzing.bases import MODELS, SPARSE, X, Y, blocks, learner
 from tests.faults.fuzzing.containers import Container
 
@@ -272,7 +272,7 @@ def test_wide_models_are_still_read(tmp_path):
 
 
 def test_what_no_file_can_hold_is_not_written(tmp_path, monkeypatch):
-    monkeypatch.setattr("craftmaps.rebuilt._MOST_SORTED", 100)
+    monkeypatch.setattr("craftmaps.learners.persistence.rebuilt_parts._MOST_SORTED", 100)
     model = CraftRegressor(Polynomial(3), **COMMON).fit(X, X[:, 0])
     with pytest.raises(ValueError, match=r"This model cannot be saved: Permutations would take .* numbers, more than"):
         model.save(tmp_path / "model.craft")

@@ -6,7 +6,7 @@ from scipy.sparse import csr_matrix
 from sklearn.preprocessing import normalize
 
 from craftmaps import CraftClassifier, CraftRegressor, NormalEquations, Polynomial
-from craftmaps.rows import unit_rows
+from craftmaps._rows.canonical import unit_rows
 
 X = np.random.default_rng(0).normal(size=(240, 6))
 Y = (X[:, 0] * X[:, 1] > 0).astype(int)

@@ -9,7 +9,7 @@ from sklearn.base import clone
 from threadpoolctl import ThreadpoolController
 
 import craftmaps
-from craftmaps import parallel
+from craftmaps._system import threads as parallel
 from tests.catalogue import BIT_EQUAL, MAPS
 from tests.comparison import assert_rows_close
 

@@ -14,7 +14,7 @@ from craftmaps import (
     SubsampledHadamard,
     TensorSketch,
 )
-from craftmaps.projection import FoldedHadamard
+from craftmaps.maps.projections import FoldedHadamard
 from tests.comparison import assert_rows_close
 
 ROWS = np.array([[0.6, 0.8, 0.0], [0.0, -0.5, 1.0], [1.0, 0.25, 0.5], [-0.3, 0.1, 0.7]])

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from craftmaps.randomness import child_seed, integers, permutations, raw_words, seed_of, signs, uniforms
+from craftmaps._rows.randomness import child_seed, integers, permutations, raw_words, seed_of, signs, uniforms
 
 _MASK = 2**64 - 1
 

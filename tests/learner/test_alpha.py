@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
 
-from craftmaps.holdout import Holdout
+from craftmaps.learners.held_out import Holdout
 from tests.learner.examples import classifier, labelled_rows, regressor
 
 ALPHAS = [1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0]

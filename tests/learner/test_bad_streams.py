@@ -5,7 +5,7 @@ import pytest
 from scipy.sparse import csr_matrix
 
 from craftmaps import CraftClassifier
-from craftmaps.progress import RowClock
+from craftmaps._system.progress import RowClock
 from tests.learner.examples import AUTO, classifier, curve, labelled_rows, regressor
 
 X, Y = labelled_rows()
@@ -116,7 +116,7 @@ def test_odd_data_that_is_good_enough():
 
 def test_progress_is_shown_if_asked_for(capsys, monkeypatch):
     clock = iter(range(0, 100_000, 10))
-    monkeypatch.setattr("craftmaps.progress.time.monotonic", lambda: float(next(clock)))
+    monkeypatch.setattr("craftmaps._system.progress.time.monotonic", lambda: float(next(clock)))
     for learn in (lambda model: model.fit_stream(list(blocks())), lambda model: model.fit(X, Y)):
         learn(CraftClassifier(n_components=32, cv=2, verbose=1, batch_rows=100, random_state=0))
         shown = capsys.readouterr()
@@ -136,7 +136,7 @@ def test_progress_is_shown_if_asked_for(capsys, monkeypatch):
 
 def test_time_that_rows_did_not_take_does_not_count(monkeypatch):
     seconds = 0.0
-    monkeypatch.setattr("craftmaps.progress.time.monotonic", lambda: seconds)
+    monkeypatch.setattr("craftmaps._system.progress.time.monotonic", lambda: seconds)
     clock = RowClock()
     seconds = 30.0  # choices
     clock.step()

@@ -5,9 +5,10 @@ import pytest
 from scipy.special import log_softmax
 from sklearn.metrics import log_loss
 
-import craftmaps.calibration
-from craftmaps import CraftClassifier, Polynomial, load_model, model_file
-from craftmaps.calibration import Calibration, calibrate
+import craftmaps.learners.calibration
+from craftmaps import CraftClassifier, Polynomial, load_model
+from craftmaps.learners.calibration import Calibration, calibrate
+from craftmaps.learners.persistence import container as model_file
 from tests.learner.examples import classifier
 
 LINEAR = {"kernel": Polynomial(1), "feature_map": None, "metric": None, "normalize": False}
@@ -120,7 +121,7 @@ def test_auto_wants_rows_that_say_so(monkeypatch):
         for _ in range(20)
     ]
     assert sum(calm) > 10
-    monkeypatch.setattr(craftmaps.calibration, "_MOST_CLASSES", 3)
+    monkeypatch.setattr(craftmaps.learners.calibration, "_MOST_CLASSES", 3)
     assert calibrate(scores, labels, weight, "auto").matrix is None
 
 

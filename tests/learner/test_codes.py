@@ -5,7 +5,7 @@ import pytest
 from sklearn.linear_model import Ridge
 from sklearn.metrics import hinge_loss
 
-from craftmaps.codes import class_scores, make_code, smallest_distance
+from craftmaps.learners.output_codes import class_scores, make_code, smallest_distance
 from tests.learner.examples import classifier, labelled_rows
 
 

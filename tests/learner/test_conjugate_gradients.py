@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 import craftmaps
-from craftmaps import NormalEquations, Polynomial, RandomMaclaurin, conjugate_gradients, packed_gram
-from craftmaps.alpha import Fold, choose_alpha
-from craftmaps.conjugate_gradients import Deflation, QuickSolver
+from craftmaps import NormalEquations, Polynomial, RandomMaclaurin
+from craftmaps.learners.penalty_search import Fold, choose_alpha
+from craftmaps.least_squares import conjugate_gradients, packed_gram
+from craftmaps.least_squares.conjugate_gradients import Deflation, QuickSolver
 
 WIDTH, ALPHAS = 400, [1e-4, 1e-2, 1.0]
 

@@ -8,8 +8,8 @@ from sklearn.preprocessing import normalize
 
 import craftmaps
 from craftmaps import CraftClassifier, CraftRegressor, Exponential, Polynomial
-from craftmaps.choices import Task, choose
-from craftmaps.kernel_machine import KernelMachine
+from craftmaps.learners.automatic_choice import Task, choose
+from craftmaps.least_squares.kernel_ridge import KernelMachine
 from tests.learner.examples import AUTO, labelled_rows
 
 X, NAMES = labelled_rows()
@@ -124,7 +124,7 @@ def test_otherwise_maps_are_compared(change):
 def test_only_maps_by_name_are_taken_for_the_kernel(feature_map, monkeypatch):
     """One that was given has its own kernel, or none."""
     tasks = []
-    monkeypatch.setattr(craftmaps.settling, "choose", lambda *arguments: tasks.append(arguments[5]))
+    monkeypatch.setattr(craftmaps.learners.feature_recipe, "choose", lambda *arguments: tasks.append(arguments[5]))
     settled(CraftClassifier(n_components=GREAT, feature_map=feature_map, random_state=0), X, Y)
     assert tasks[0].is_exact == (feature_map == "tensorsketch")
 

@@ -5,8 +5,8 @@ import pytest
 
 import craftmaps
 from craftmaps import CraftClassifier, Polynomial, load_model
-from craftmaps.gradient_metric import GradientMetric
-from craftmaps.treatments import Treatment
+from craftmaps.shaping.gradient_metric import GradientMetric
+from craftmaps.shaping.row_shaping import Treatment
 
 
 def rows_and_target(n_rows=1500, width=8, seed=0, units=1.0):

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
-from craftmaps.holdout import Holdout
-from craftmaps.sampling import row_hashes
+from craftmaps._rows.sampling import row_hashes
+from craftmaps.learners.held_out import Holdout
 
 SEED = 7
 

@@ -5,8 +5,8 @@ import pytest
 from scipy.stats import binom
 
 from craftmaps import CraftClassifier, CraftRegressor, Polynomial
+from craftmaps._rows.sampling import rows_with_copies
 from craftmaps.report.intervals import wilson
-from craftmaps.sampling import rows_with_copies
 
 SMALL = {"n_components": 64, "random_state": 0}
 

@@ -15,8 +15,8 @@ from craftmaps import (
     RandomMaclaurin,
     TensorSketch,
 )
-from craftmaps.choices import Score
-from craftmaps.treatments import Treatment
+from craftmaps.learners.automatic_choice import Score
+from craftmaps.shaping.row_shaping import Treatment
 from tests.learner.examples import AUTO, classifier, labelled_rows
 
 X, Y = labelled_rows()

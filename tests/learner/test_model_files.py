@@ -20,7 +20,7 @@ from craftmaps import (
     datasets,
     load_model,
 )
-from craftmaps.model_file import ModelFileError, read, write
+from craftmaps.learners.persistence.container import ModelFileError, read, write
 
 DIGITS = datasets.load("digits")
 X, Y, X_NEW = DIGITS.X_train[:400], DIGITS.y_train[:400].astype(str), DIGITS.X_test[:100]

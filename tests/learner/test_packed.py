@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
 
-import craftmaps.conjugate_gradients
-import craftmaps.counting
-import craftmaps.packed_gram
+import craftmaps.learners.tally
+import craftmaps.least_squares.conjugate_gradients
+import craftmaps.least_squares.packed_gram
 from craftmaps import NormalEquations
-from craftmaps.alpha import Fold, choose_alpha
+from craftmaps.learners.penalty_search import Fold, choose_alpha
 from tests.learner.examples import blocks_of, classifier, labelled_rows
 
 EPS = float(np.finfo(np.float32).eps)
@@ -19,8 +19,8 @@ EPS = float(np.finfo(np.float32).eps)
 @pytest.fixture(params=[(64, 24), (37, 37), (1024, 128)], ids=["panels", "odd panels", "one panel"])
 def data(request, monkeypatch):
     """Features and targets, with panels and chunks of several sizes."""
-    monkeypatch.setattr(craftmaps.packed_gram, "_PANEL", request.param[0])
-    monkeypatch.setattr(craftmaps.packed_gram, "_CHUNK", request.param[1])
+    monkeypatch.setattr(craftmaps.least_squares.packed_gram, "_PANEL", request.param[0])
+    monkeypatch.setattr(craftmaps.least_squares.packed_gram, "_CHUNK", request.param[1])
     rng = np.random.default_rng(0)
     Z = rng.normal(size=(500, 150)).astype(np.float32) + np.float32(0.5)
     return Z, rng.normal(size=(500, 3)), rng.random(500) + 0.5
@@ -120,9 +120,9 @@ def test_a_branch_is_a_copy_that_is_changed(data, weighted):
 
 @pytest.mark.parametrize("is_quick", [False, True])
 def test_choosing_alpha_and_solving_take_one_triangle_beside_the_statistic(monkeypatch, is_quick):
-    monkeypatch.setattr(craftmaps.packed_gram, "_PANEL", 64)
+    monkeypatch.setattr(craftmaps.least_squares.packed_gram, "_PANEL", 64)
     if is_quick:
-        monkeypatch.setattr(craftmaps.conjugate_gradients, "_FEWEST_STEPS", 1)
+        monkeypatch.setattr(craftmaps.least_squares.conjugate_gradients, "_FEWEST_STEPS", 1)
     width, n_rows = 2048, 100
     rng = np.random.default_rng(0)
     Z, Y = rng.normal(size=(n_rows, width)).astype(np.float32), rng.normal(size=(n_rows, 1))
@@ -176,7 +176,7 @@ def test_the_learner(cv):
 def test_memory_decides(monkeypatch):
     X, y = labelled_rows()
     for memory, packed in ((28 * 32**2 - 1, True), (28 * 32**2, False), (None, False)):
-        monkeypatch.setattr(craftmaps.counting, "available_memory", lambda memory=memory: memory)
+        monkeypatch.setattr(craftmaps.learners.tally, "available_memory", lambda memory=memory: memory)
         assert classifier().fit(X, y)._statistic.packed is packed
 
 

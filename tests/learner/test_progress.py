@@ -8,9 +8,10 @@ import sys
 import numpy as np
 import pytest
 
-from craftmaps import CraftClassifier, Polynomial, progress, streams
-from craftmaps.blocks import Extent
-from craftmaps.progress import Progress
+from craftmaps import CraftClassifier, Polynomial, streams
+from craftmaps._system import progress
+from craftmaps._system.progress import Progress
+from craftmaps.learners.blocks import Extent
 
 SETTINGS = {
     "kernel": Polynomial(2),

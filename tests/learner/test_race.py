@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-import craftmaps.alpha
+import craftmaps.learners.penalty_search
 from craftmaps import Polynomial
 from tests.learner.examples import classifier, regressor
 
@@ -24,7 +24,7 @@ def test_the_choice_is_that_of_all_folds(monkeypatch, kind, weighted):
     weight = np.random.default_rng(1).random(4000) + 0.5 if weighted else None
     make = classifier if kind == "classifier" else regressor
     raced = make(alphas=ALPHAS, cv=5).fit(X, y, weight)
-    monkeypatch.setattr(craftmaps.alpha, "_FEWEST_ROWS", np.inf)
+    monkeypatch.setattr(craftmaps.learners.penalty_search, "_FEWEST_ROWS", np.inf)
     full = make(alphas=ALPHAS, cv=5).fit(X, y, weight)
     tried = ~np.isnan(raced.cv_results_["fold_errors"])
     assert not tried.all()  # something was left out

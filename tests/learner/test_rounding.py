@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from craftmaps import CraftClassifier, CraftMap, LandmarkMap, Polynomial, RandomMaclaurin, datasets
-from craftmaps.feature_map import fit_in_order
-from craftmaps.metric import LinearMetric
+from craftmaps.maps.feature_map import fit_in_order
+from craftmaps.shaping.covariance_metric import LinearMetric
 
 DIGITS = datasets.load("digits")
 X, Y = (DIGITS.X_train / 60).astype(np.float32), DIGITS.y_train

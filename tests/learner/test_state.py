@@ -9,10 +9,10 @@ from scipy.sparse import csr_matrix
 from sklearn.exceptions import NotFittedError
 from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardScaler
 
-import craftmaps.settling
+import craftmaps.learners.feature_recipe
 from craftmaps import CraftClassifier, CraftMap, CraftRegressor, Exponential, Polynomial, RandomMaclaurin, load_model
-from craftmaps.lift import same
-from craftmaps.model_file import ModelFileError, read, write
+from craftmaps.learners.persistence.container import ModelFileError, read, write
+from craftmaps.shaping.row_features import same
 
 SETTINGS = {
     "kernel": Polynomial(2),
@@ -142,7 +142,7 @@ def test_a_refused_merge_changes_nothing():
 
 
 def test_a_pass_that_waits_merged_with_itself(monkeypatch):
-    monkeypatch.setattr(craftmaps.settling, "_FIRST_ROWS", 400)
+    monkeypatch.setattr(craftmaps.learners.feature_recipe, "_FIRST_ROWS", 400)
     twice = model(metric="covariance").partial_fit(X, Y)
     twice.merge(twice)
     assert twice._statistic.n_rows == twice.n_rows_seen_ == 480
@@ -236,7 +236,7 @@ def test_splits_are_of_the_rows_of_fit_alone():
 
 
 def test_classes_named_beforehand_count_when_choices_are_made(monkeypatch):
-    monkeypatch.setattr(craftmaps.settling, "_FIRST_ROWS", 100)
+    monkeypatch.setattr(craftmaps.learners.feature_recipe, "_FIRST_ROWS", 100)
     late = Y == 2
     learner = model(kernel="auto", metric="auto", code=2 * np.eye(3) - 1)
     learner.partial_fit(X[~late], Y[~late], classes=[0, 1, 2]).partial_fit(X[late], Y[late])
@@ -268,7 +268,7 @@ def test_a_generator_as_random_state_can_be_resumed(tmp_path):
 
 
 def test_a_resumed_pass_knows_how_its_choices_were_made(tmp_path, monkeypatch):
-    monkeypatch.setattr(craftmaps.settling, "_FIRST_ROWS", 100)
+    monkeypatch.setattr(craftmaps.learners.feature_recipe, "_FIRST_ROWS", 100)
     blocks = [(X[:120], Y[:120]), (X[120:], Y[120:])]
 
     def broken():

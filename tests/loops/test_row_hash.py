@@ -5,8 +5,8 @@ import pytest
 from scipy.sparse import csr_matrix
 
 import craftmaps
-from craftmaps.randomness import child_seed
-from craftmaps.sampling import row_hashes
+from craftmaps._rows.randomness import child_seed
+from craftmaps._rows.sampling import row_hashes
 from tests.loops.naive import row_hash
 from tests.sparse_rows import with_explicit_zeros, with_reversed_entries, with_split_entries
 

@@ -15,7 +15,7 @@ from craftmaps import (
     SubsampledHadamard,
     TensorSketch,
 )
-from craftmaps.projection import FoldedHadamard
+from craftmaps.maps.projections import FoldedHadamard
 from tests.statistics.draws import LIMIT, bias_in_standard_errors, estimates, some_rows
 
 N_DRAWS = 300

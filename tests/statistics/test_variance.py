@@ -5,7 +5,7 @@ import pytest
 from sklearn.random_projection import SparseRandomProjection
 
 from craftmaps import CraftMap, Exponential, Polynomial, RandomMaclaurin, SubsampledHadamard, TensorSketch
-from craftmaps.projection import FoldedHadamard
+from craftmaps.maps.projections import FoldedHadamard
 from tests.statistics.draws import LIMIT, estimates, some_rows, variance_in_standard_errors
 
 N_DRAWS = 1500

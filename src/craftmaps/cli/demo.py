@@ -7,10 +7,10 @@ from typing import Annotated, Any
 
 import typer
 
+from craftmaps._system.atomic_files import new_file
 from craftmaps.cli.files import writing
 from craftmaps.cli.options import Json, option, whole_number
 from craftmaps.cli.terminal import print_facts, print_json, print_table, say, words
-from craftmaps.whole_files import new_file
 
 
 def demo(

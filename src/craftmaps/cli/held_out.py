@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from craftmaps.randomness import child_seed
-from craftmaps.sampling import row_hashes
+from craftmaps._rows.randomness import child_seed
+from craftmaps._rows.sampling import row_hashes
 from craftmaps.streams import Block
 
 

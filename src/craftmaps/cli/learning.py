@@ -7,11 +7,11 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from craftmaps._system.atomic_files import new_file
+from craftmaps._system.progress import PhaseClock, heard_by
 from craftmaps.cli import interrupts
 from craftmaps.cli.files import writing
 from craftmaps.cli.terminal import Progress, say
-from craftmaps.progress import PhaseClock, heard_by
-from craftmaps.whole_files import new_file
 
 _MOST_BYTES = 2**26  # of what a run was over: names of columns are the most of it
 # In order of time, and which of them a step that the learner tells is of; when the map is drawn rows are counted.
@@ -146,9 +146,8 @@ class WatchedPass:
 
     def keep(self) -> None:
         """Write the checkpoint, if there is to be one and the learner is not in the midst of something."""
-        from craftmaps import checkpoint
+        from craftmaps.learners.persistence import checkpoint
 
-        # The learner has seen more where blocks that were counted before are still being passed over.
         is_new = 0 < self._n_rows == getattr(self._model, "n_rows_seen_", 0)
         if self._checkpoint is not None and is_new and self._is_whole:
             checkpoint.write(self._checkpoint.path, self._model, self._n_blocks)

@@ -15,8 +15,8 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from craftmaps._system.atomic_files import new_file
 from craftmaps.cli.files import writing
-from craftmaps.whole_files import new_file
 
 SUFFIXES = (".parquet", ".csv", ".npy")
 _CSV_DECIMALS = 9

@@ -12,8 +12,8 @@ from rich.progress import BarColumn, TextColumn
 from rich.progress import Progress as RichProgress
 from rich.text import Text
 
+from craftmaps._system.progress import RowClock
 from craftmaps.cli.memory import peak_memory
-from craftmaps.progress import RowClock
 
 _SECONDS_BETWEEN_LINES = 10.0
 _SECONDS_BETWEEN_LOOKS = 0.1

@@ -8,10 +8,10 @@ import os
 from pathlib import Path
 from typing import Any
 
+from craftmaps._system.atomic_files import new_file
 from craftmaps.report.gather import gather
 from craftmaps.report.page import render
 from craftmaps.report.run import Run
-from craftmaps.whole_files import new_file
 
 __all__ = ["Run", "write"]
 

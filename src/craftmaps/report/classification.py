@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import column_or_1d
 
-from craftmaps.learner import CraftClassifier
+from craftmaps.learners import CraftClassifier
 from craftmaps.report.intervals import wilson
 from craftmaps.report.mistakes import surest_mistakes
 from craftmaps.report.run import Run

@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 
 from craftmaps import __version__
+from craftmaps._system.threads import n_threads
 from craftmaps.kernels import DotProductKernel, Polynomial
-from craftmaps.learner import CraftClassifier
-from craftmaps.parallel import n_threads
+from craftmaps.learners import CraftClassifier
 from craftmaps.report.classification import classification
 from craftmaps.report.intervals import ChosenAlpha, chosen_alpha
 from craftmaps.report.kernel_check import check_kernel, weight_histogram
 from craftmaps.report.regression import regression
 from craftmaps.report.run import Run
 from craftmaps.report.wording import shortened
-from craftmaps.treatments import Treatment
+from craftmaps.shaping.row_shaping import Treatment
 
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba", "safetensors", "threadpoolctl")
 _LONGEST_KERNEL = 80

@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from craftmaps.diagnostics import feature_log_scree, kernel_error, log_scree
-from craftmaps.landmarks import LandmarkMap
+from craftmaps.maps.landmarks import LandmarkMap
 from craftmaps.plan import predicted_error
-from craftmaps.prediction import estimated_kernel
+from craftmaps.plan.predicted_error import estimated_kernel
 from craftmaps.report.run import Run
 
 _MOST_ROWS = 500

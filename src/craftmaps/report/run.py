@@ -12,7 +12,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from craftmaps.kernels import Rows
-from craftmaps.learner import CraftClassifier, CraftRegressor
+from craftmaps.learners import CraftClassifier, CraftRegressor
 
 
 @dataclass(frozen=True)

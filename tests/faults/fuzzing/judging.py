@@ -10,7 +10,7 @@ from scipy.sparse import csr_matrix
 
 from craftmaps import load_model, streams
 from craftmaps.cli.learning import CheckpointFolder
-from craftmaps.model_file import ModelFileError
+from craftmaps.learners.persistence.container import ModelFileError
 from tests.faults.fuzzing import bases
 from tests.streams import formats
 

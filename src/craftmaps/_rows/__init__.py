@@ -1,0 +1,1 @@
+"""Rows before they mean anything: randomness, content hashes, canonical forms, tiles."""

@@ -1,0 +1,1 @@
+"""The machine: threads, memory, progress, whole files, and values of untrusted headers."""

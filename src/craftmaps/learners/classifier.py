@@ -1,0 +1,312 @@
+"""The classifier that learns from any number of rows in one pass."""
+
+from numbers import Integral
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.utils import check_scalar, column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+
+from craftmaps._rows.randomness import child_seed, fnv1a
+from craftmaps._system.fields import DamagedError, Fields, shown
+from craftmaps.kernels import DotProductKernel, Rows
+from craftmaps.learners.automatic_choice import is_auto
+from craftmaps.learners.calibration import CALIBRATIONS, Calibration, calibrate
+from craftmaps.learners.labels import labels_from_plain
+from craftmaps.learners.one_pass import OnePassLearner
+from craftmaps.learners.output_codes import (
+    DECODINGS,
+    check_code,
+    class_scores,
+    code_from_plain,
+    make_code,
+    refuse_costly_code,
+)
+from craftmaps.maps.feature_map import check_choice
+
+
+class CraftClassifier(ClassifierMixin, OnePassLearner):
+    r"""Classify with a kernel learned in one pass over the rows.
+
+    Rows are shaped (metric, unit length), mapped to E random features, and added to a Gram matrix and
+    sums for each label. At the end least squares is solved for the bits of an error-correcting
+    output code, with a penalty chosen on a sample of rows that each fold takes out of
+    the statistic again. Features follow the precision of the rows: float32 is twice as fast and
+    as accurate in practice.
+
+    Parameters
+    ----------
+    kernel : "auto" or a kernel, default="auto"
+        What to approximate. "auto" compares polynomial kernels of several degrees.
+    n_components : int, default=2048
+        Width E of the features; the model has E numbers for each class, the pass costs E^2 a row.
+    feature_map : {"craft", "maclaurin", "tensorsketch", "landmarks"}, None or transformer, default="craft"
+        None is a linear model of the shaped rows. A transformer is cloned.
+    up_components : int or None, default=None
+        Width D of the up-projection of "craft"; None means 8 * n_components, as in the
+        paper's tables.
+    metric : {"auto", "covariance", "gradient"}, None or transformer, default="auto"
+        What rows go through first. "auto" compares rows as they are, standardised columns,
+        covariance and gradient metrics.
+    normalize : bool or "auto", default="auto"
+        Whether rows are then brought to unit length. With an explicit kernel and metric "auto"
+        means True; otherwise unit length is compared with one common scale for all rows.
+    code : {"one-vs-rest", "random", "hadamard"} or array of shape (n_classes, n_bits), default="one-vs-rest"
+        Code words of the classes, of +1 and -1.
+    code_size : int or None, default=None
+        Bits of a random or Hadamard code; None means 200 random bits, as in the paper.
+    decoding : {"euclidean", "hamming", "loss"}, default="euclidean"
+    alphas : float, sequence of float or None, default=None
+        Penalties to compare, in units of trace(G) / E of the centred Gram matrix G.
+    cv : int or None, default=5
+        Folds of the held-out sample to choose alpha with; None needs a single alpha.
+    holdout_rows : int, default=10_000
+        Size of the held-out sample, kept in raw form during the pass.
+    fit_intercept : bool, default=True
+    batch_rows : int or "auto", default="auto"
+        Rows to map at a time.
+    packed : bool or "auto", default="auto"
+        Whether to keep one triangle of the Gram matrix in float32, a quarter of the memory of a
+        float64 square; "auto" does where the square does not fit. Rounding then calls for a larger alpha.
+    calibration : {"auto", "temperature", "matrix"}, default="auto"
+        How scores become probabilities, by rows that were left out: with one factor, or with a matrix that also
+        corrects scores by those of other classes, and so changes what is predicted. "auto" takes the matrix where
+        rows that were left out call for it; with an explicit kernel and metric it means "temperature".
+    random_state : int, RandomState instance or None, default=None
+        Where the seed comes from; statistics of different rows add up if it is the same int.
+    verbose : int, default=0
+        Whether `fit` and `fit_stream` show their progress on standard error.
+
+    Attributes
+    ----------
+    alpha_ : float
+        The chosen penalty, in units of scikit-learn's `Ridge`.
+    cv_results_ : dict
+        Mean and standard deviation of the error for every alpha.
+    choices_ : dict
+        What was chosen for kernel, metric and normalize, and the held-out errors of the candidates.
+    n_rows_seen_ : int
+    classes_ : ndarray
+        All labels seen, sorted.
+    coef_ : ndarray of shape (n_bits, E)
+    intercept_ : ndarray of shape (n_bits,)
+    calibration_ : named tuple
+        `factor`, `matrix` and `offset`: log-odds are factor * (scores @ matrix + offset). Without a
+        matrix, these two are None.
+
+    Examples
+    --------
+    >>> from craftmaps import CraftClassifier, datasets
+    >>> digits = datasets.load("digits")
+    >>> model = CraftClassifier(n_components=512, random_state=0).fit(digits.X_train, digits.y_train)
+    >>> bool(model.score(digits.X_test, digits.y_test) > 0.97)
+    True
+    """
+
+    def __init__(
+        self,
+        kernel: DotProductKernel | str = "auto",
+        n_components: int = 2048,
+        *,
+        feature_map: Any = "craft",
+        up_components: int | None = None,
+        metric: Any = "auto",
+        normalize: bool | str = "auto",
+        code: Any = "one-vs-rest",
+        code_size: int | None = None,
+        decoding: str = "euclidean",
+        alphas: ArrayLike | None = None,
+        cv: Any = 5,
+        holdout_rows: int = 10_000,
+        fit_intercept: bool = True,
+        batch_rows: int | str = "auto",
+        packed: bool | str = "auto",
+        calibration: str = "auto",
+        random_state: Any = None,
+        verbose: int = 0,
+    ):
+        self.kernel = kernel
+        self.n_components = n_components
+        self.feature_map = feature_map
+        self.up_components = up_components
+        self.metric = metric
+        self.normalize = normalize
+        self.code = code
+        self.code_size = code_size
+        self.decoding = decoding
+        self.alphas = alphas
+        self.cv = cv
+        self.holdout_rows = holdout_rows
+        self.fit_intercept = fit_intercept
+        self.batch_rows = batch_rows
+        self.packed = packed
+        self.calibration = calibration
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def partial_fit(self, X: Rows, y: Rows, classes: Rows | None = None, sample_weight: Rows | None = None) -> Self:
+        """Learn from more rows; labels may be new, and `classes` may name some beforehand."""
+        if classes is None:
+            return self._partial_fit(X, y, sample_weight)
+        named = column_or_1d(np.asarray(classes))
+        if (named.dtype.kind in "OUS") != (np.asarray(y).dtype.kind in "OUS"):
+            raise ValueError(f"classes must be of the type of y, got {named.dtype} for {np.asarray(y).dtype}.")
+        return self._partial_fit(X, y, sample_weight, named)
+
+    def decision_function(self, X: Rows) -> NDArray[np.floating]:
+        """Return scores of the classes, or for two classes by how much the second is ahead."""
+        scores = self._scores(self._outputs(X))
+        return (scores[:, 1] - scores[:, 0]) / 2 if self.classes_.size == 2 else scores
+
+    def predict(self, X: Rows) -> NDArray:
+        """Return the class of every row."""
+        best = self._scores(self._outputs(X)).argmax(axis=1)
+        return self.classes_[best]
+
+    def predict_proba(self, X: Rows) -> NDArray[np.floating]:
+        """Return probabilities of the classes, calibrated on rows that were left out."""
+        scores = self._scores(self._outputs(X))
+        return self.calibration_.probabilities(scores)
+
+    def _checked_targets(self, y: Any) -> NDArray:
+        check_classification_targets(y)
+        return column_or_1d(y, warn=True)
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_choice("decoding", self.decoding, DECODINGS)
+        check_code(self.code)
+        if self.code_size is not None:
+            check_scalar(self.code_size, "code_size", Integral, min_val=1)
+        check_choice("calibration", self.calibration, CALIBRATIONS)
+        if self.calibration == "matrix" and self.cv is None:
+            raise ValueError("cv must be set for calibration='matrix', which is learned from rows left out, got None.")
+
+    def _forget_targets(self) -> None:
+        self.classes_ = np.empty(0)
+
+    def _learn_targets(self, y: NDArray) -> None:
+        old = self.classes_
+        found = np.unique(y)
+        if old.size and (found.dtype.kind in "OUS") != (old.dtype.kind in "OUS"):
+            raise ValueError(f"y must have labels that are all text or all numbers, got {found[:3]} after {old[:3]}.")
+        classes = np.union1d(old, found) if old.size else found
+        if classes.size == old.size:
+            return
+        if self._statistic is not None:
+            self._statistic = self._statistic.with_targets(np.searchsorted(classes, old), classes.size)
+        self.classes_ = classes
+
+    def _targets_to_plain(self) -> Any:
+        kind = self.classes_.dtype.kind
+        if kind not in "OUbiuf" or (kind == "O" and not all(isinstance(label, str) for label in self.classes_)):
+            raise TypeError(f"Labels must be strings, numbers or booleans to be saved, got {self.classes_.dtype}.")
+        return {"dtype": self.classes_.dtype.str, "values": self.classes_.tolist()}
+
+    def _targets_from_plain(self, plain: Any) -> None:
+        self.classes_ = labels_from_plain(Fields(plain, "classes"))
+
+    def _labels_to_plain(self, y: NDArray) -> NDArray:
+        return np.searchsorted(self.classes_, y)
+
+    def _labels_from_plain(self, plain: NDArray) -> NDArray:
+        if not isinstance(plain, np.ndarray) or plain.dtype != np.int64 or plain.ndim != 1:
+            raise DamagedError(f"labels must be numbers of classes, got {shown(plain)}")
+        if plain.size and not (0 <= plain.min() and plain.max() < self.classes_.size):
+            raise DamagedError(f"labels must be from 0 to {self.classes_.size - 1}")
+        return self.classes_[plain]
+
+    def _learn_targets_of(self, other: "CraftClassifier") -> None:
+        self._learn_targets(other.classes_)
+
+    def _aligned_statistic(self, other: "CraftClassifier") -> Any:
+        positions = np.searchsorted(self.classes_, other.classes_)
+        return other._statistic.with_targets(positions, self.classes_.size)
+
+    def _check_targets(self, y: NDArray | None = None) -> None:
+        classes = self.classes_ if y is None else np.unique(y)
+        if classes.size < 2:
+            raise ValueError(f"y must have at least 2 classes, got only one class: {classes.tolist()}.")
+        if not isinstance(self.code, str) and np.shape(self.code)[0] != classes.size:
+            raise ValueError(f"code must have a row for each of {classes.size} classes, got {np.shape(self.code)[0]}.")
+
+    def _targets(self, y: NDArray) -> NDArray[np.float64]:
+        return (y[:, None] == self.classes_[None, :]).astype(np.float64)
+
+    def _target_bits(self, y: NDArray) -> NDArray[np.uint64]:
+        # Equal numbers look alike: 1, 1.0 and True are one class.
+        classes = self.classes_.astype(np.float64) if self.classes_.dtype.kind in "bf" else self.classes_
+        bits = np.array([fnv1a(_as_text(label)) for label in classes], dtype=np.uint64)
+        return bits[np.searchsorted(self.classes_, y)]
+
+    def _errors(self, outputs: NDArray, y: NDArray) -> NDArray[np.float64]:
+        return (self.classes_[self._decoded(outputs).argmax(axis=1)] != y).astype(np.float64)
+
+    def _words(self) -> NDArray[np.float64]:
+        """Return the code words of the classes seen so far."""
+        n_classes = self.classes_.size
+        if isinstance(self.code, str) and self.code == "one-vs-rest" and n_classes == 2:
+            return np.array([[-1.0], [1.0]])
+        size = None if self.code_size is None else int(self.code_size)
+        return make_code(self.code, n_classes, size, child_seed(self.seed_, "code"))
+
+    def _scores(self, outputs: NDArray) -> NDArray:
+        """Return the scores of the classes, corrected, from what is predicted for their indicators."""
+        return self.calibration_.corrected(self._decoded(outputs))
+
+    def _decoded(self, outputs: NDArray) -> NDArray:
+        """Return the scores of the classes as least squares has them."""
+        words = self._words()
+        return class_scores(outputs @ words.astype(outputs.dtype), words, self.decoding)
+
+    def _set_solution(self, coef: NDArray[np.float64], intercept: NDArray[np.float64]) -> None:
+        self._target_coef, self._target_intercept = coef, intercept
+        words = self._words()
+        self.coef_, self.intercept_ = words.T @ coef, words.T @ intercept
+        self.calibration_ = Calibration()
+        if self._alpha_choice is not None:
+            choice = self._alpha_choice
+            scores, labels = self._decoded(choice.outputs), np.searchsorted(self.classes_, choice.labels)
+            # A fold has its share of the copies of every row, so labels are as frequent in it as in the others.
+            aside = choice.folds == 0 if choice.folds[-1] > 0 else None
+            # What is explicit is obeyed to the letter: least squares then has the last word.
+            is_open = is_auto(self.kernel) or is_auto(self.metric) or not is_auto(self.calibration)
+            calibration = self.calibration if is_open else "temperature"
+            self.calibration_ = calibrate(
+                scores, labels, choice.weights, calibration, n_rows=choice.results["n_rows"], aside=aside
+            )
+
+    def _solution_to_plain(self, dtype: Any) -> dict[str, Any]:
+        code = self.code if isinstance(self.code, str) else np.asarray(self.code, dtype=np.float64).tolist()
+        if isinstance(code, str):
+            refuse_costly_code(code, self.classes_.size, self.code_size, self._target_coef)
+        return {
+            "classes": self._targets_to_plain(),
+            "code": code,
+            "code_size": None if self.code_size is None else int(self.code_size),
+            "decoding": self.decoding,
+            "calibration": self.calibration_.to_plain(dtype),
+        }
+
+    def _solution_from_plain(self, plain: dict[str, Any]) -> None:
+        fields = Fields(plain)
+        self._targets_from_plain(fields.value("classes"))
+        n_classes = self.classes_.size
+        if n_classes < 2 or len(self._target_coef) != n_classes:
+            raise DamagedError(f"there are weights for {len(self._target_coef)} classes, but {n_classes} labels")
+        self.code, self.code_size = code_from_plain(fields, n_classes, self._target_coef)
+        self.decoding = fields.one_of("decoding", DECODINGS)
+        calibration = None
+        if "calibration" in fields:
+            calibration = Calibration.from_plain(fields.object("calibration"), n_classes)
+        elif fields.value("temperature") is not None:  # as in older files, some of which lack it
+            calibration = Calibration(fields.number("temperature", above=0.0))
+        self._set_solution(self._target_coef, self._target_intercept)
+        self.calibration_ = calibration or self.calibration_
+
+
+def _as_text(label: Any) -> str:
+    """Write a label, a whole number without a point whatever its type."""
+    return str(int(label)) if isinstance(label, float) and label.is_integer() else str(label)

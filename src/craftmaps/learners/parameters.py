@@ -1,0 +1,131 @@
+"""What learners check: rows, targets, weights and parameters."""
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_scalar
+from sklearn.utils.validation import validate_data
+
+from craftmaps._rows.canonical import without_duplicates
+from craftmaps.kernels import DotProductKernel, Rows
+from craftmaps.learners.automatic_choice import is_auto
+from craftmaps.learners.penalty_search import DEFAULT_ALPHAS
+from craftmaps.maps.feature_map import check_choice
+from craftmaps.tables import is_frame, text_columns
+from craftmaps.tables.columns import listed
+
+FEATURE_MAPS = ("craft", "maclaurin", "tensorsketch", "landmarks", None)
+
+
+class CheckedLearner(BaseEstimator):
+    """Refuses what cannot be learned from, and leaves a model that was there unharmed."""
+
+    @abstractmethod
+    def _checked_targets(self, y: Any) -> NDArray:
+        """Return labels or targets if they can be learned from."""
+
+    def _validated(self, X: Rows, y: Rows, sample_weight: Rows | None, reset: bool) -> tuple[Any, NDArray, Any]:
+        """Return rows, targets and weights that can be counted."""
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+        _refuse_text(X)
+        X, y = validate_data(
+            self,
+            X,
+            y,
+            dtype=(np.float64, np.float32),
+            accept_sparse="csr",
+            reset=reset,
+            multi_output=True,
+            y_numeric=False,
+        )
+        return without_duplicates(X), self._checked_targets(y), _checked_weights(sample_weight, X.shape[0])
+
+    @contextmanager
+    def _unharmed(self) -> Iterator[None]:
+        """If something is refused or interrupted, be as before: a model that was there is still good."""
+        before = self.__dict__.copy()
+        try:
+            yield
+        except BaseException:
+            self.__dict__ = before
+            raise
+
+    def _given_splits(self, n_rows: int) -> list[NDArray[np.int64]] | None:
+        """Return the positions of the rows to test on if `cv` gives splits of the rows of `fit`."""
+        if self.cv is None or isinstance(self.cv, Integral):
+            return None
+        splits = list(self.cv)
+        if not all(isinstance(split, tuple | list) and len(split) == 2 for split in splits):
+            raise TypeError(f"cv must be an int, a list of (train, test) splits or None, got {self.cv!r}.")
+        if not splits:
+            raise ValueError("cv must have at least one split, got none.")
+        return [np.arange(n_rows)[test] for _, test in splits]
+
+    def _check_parameters(self) -> None:
+        """Refuse parameters that cannot work."""
+        if not is_auto(self.kernel) and not isinstance(self.kernel, DotProductKernel):
+            raise TypeError(f"kernel must be 'auto' or a kernel of this library, got {self.kernel!r}.")
+        check_scalar(self.n_components, "n_components", Integral, min_val=1)
+        if not hasattr(self.feature_map, "fit"):
+            check_choice("feature_map", self.feature_map, FEATURE_MAPS)
+        if not hasattr(self.metric, "fit"):
+            check_choice("metric", self.metric, ("auto", "covariance", "gradient", None))
+        check_choice("normalize", self.normalize, ("auto", True, False))
+        check_choice("fit_intercept", self.fit_intercept, (True, False))
+        check_choice("packed", self.packed, ("auto", True, False))
+        if isinstance(self.cv, Integral):
+            check_scalar(self.cv, "cv", Integral, min_val=2)
+        elif self.cv is not None and (isinstance(self.cv, str) or not hasattr(self.cv, "__iter__")):
+            raise TypeError(f"cv must be an int, a list of (train, test) splits or None, got {self.cv!r}.")
+        check_scalar(self.holdout_rows, "holdout_rows", Integral, min_val=2)
+        if not is_auto(self.batch_rows):
+            check_scalar(self.batch_rows, "batch_rows", Integral, min_val=1)
+        self._checked_alphas()
+
+    def _checked_alphas(self) -> list[float]:
+        """Return the alphas to compare, in units of the mean of the diagonal of the Gram matrix."""
+        if self.alphas is None:
+            alphas = list(DEFAULT_ALPHAS)
+        else:
+            alphas = [self.alphas] if isinstance(self.alphas, Real) else np.ravel(self.alphas).tolist()
+        if not alphas or not all(isinstance(a, Real) and 0 <= float(a) < np.inf for a in alphas):
+            raise ValueError(f"alphas must be finite numbers, none negative, got {self.alphas!r}.")
+        if self.cv is None and (self.alphas is None or len(alphas) != 1):
+            raise ValueError(f"alphas must be a single number if cv is None, got {self.alphas!r}.")
+        return [float(a) for a in alphas]
+
+
+def _refuse_text(X: Any) -> None:
+    """Refuse a data frame of more than numbers, and say what takes one."""
+    names = text_columns(X) if is_frame(X) else []
+    if names:
+        raise ValueError(
+            f"X must have numbers alone, without text, NaN or other missing values, got some in {listed(names)}: "
+            "give the frame as fit_stream(streams.of(X, y=y)), which encodes categories and fills what is missing."
+        )
+
+
+def _checked_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None:
+    """Return the weights of rows if they can be used."""
+    if sample_weight is None:
+        return None
+    weight = np.asarray(sample_weight, dtype=np.float64)
+    weight = np.full(n_rows, float(weight)) if weight.ndim == 0 else weight
+    if weight.shape != (n_rows,) or not np.isfinite(weight).all() or (weight < 0).any():
+        raise ValueError(f"sample_weight must be {n_rows} finite numbers, none negative, got shape {weight.shape}.")
+    return weight
+
+
+def drop_weightless(X: Any, y: NDArray, weight: NDArray | None) -> tuple[Any, NDArray, NDArray | None]:
+    """Return rows, targets and weights without rows of weight zero."""
+    if weight is None or weight.all():
+        return X, y, weight
+    live = weight > 0
+    return X[live], y[live], weight[live]

@@ -1,0 +1,207 @@
+"""The regressor that learns from any number of rows in one pass."""
+
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import MultiOutputMixin, RegressorMixin
+
+from craftmaps._rows.sampling import row_hashes
+from craftmaps._system.fields import MOST_ROWS, DamagedError, Fields, shown
+from craftmaps.kernels import DotProductKernel, Rows
+from craftmaps.learners.one_pass import OnePassLearner
+
+
+class CraftRegressor(RegressorMixin, MultiOutputMixin, OnePassLearner):
+    """Predict numbers with a kernel learned in one pass over the rows.
+
+    As `CraftClassifier`, for one target or several. What is chosen for several targets together does not
+    depend on their units: in all comparisons they are brought to one spread.
+
+    Parameters
+    ----------
+    kernel : "auto" or a kernel, default="auto"
+        What to approximate. "auto" compares polynomial kernels of several degrees.
+    n_components : int, default=2048
+        Width E of the features; the model has E numbers for each target, the pass costs E^2 a row.
+    feature_map : {"craft", "maclaurin", "tensorsketch", "landmarks"}, None or transformer, default="craft"
+        None is a linear model of the shaped rows. A transformer is cloned.
+    up_components : int or None, default=None
+        Width D of the up-projection of "craft"; None means 8 * n_components, as in the
+        paper's tables.
+    metric : {"auto", "covariance", "gradient"}, None or transformer, default="auto"
+        What rows go through first. "auto" compares rows as they are, standardised columns,
+        covariance and gradient metrics.
+    normalize : bool or "auto", default="auto"
+        Whether rows are then brought to unit length. With an explicit kernel and metric "auto"
+        means True; otherwise unit length is compared with one common scale for all rows.
+    alphas : float, sequence of float or None, default=None
+        Penalties to compare, in units of trace(G) / E of the centred Gram matrix G.
+    cv : int or None, default=5
+        Folds of the held-out sample to choose alpha with; None needs a single alpha.
+    holdout_rows : int, default=10_000
+        Size of the held-out sample, kept in raw form during the pass.
+    fit_intercept : bool, default=True
+    batch_rows : int or "auto", default="auto"
+        Rows to map at a time.
+    packed : bool or "auto", default="auto"
+        Whether to keep one triangle of the Gram matrix in float32, a quarter of the memory of a
+        float64 square; "auto" does where the square does not fit. Rounding then calls for a larger alpha.
+    random_state : int, RandomState instance or None, default=None
+        Where the seed comes from; statistics of different rows add up if it is the same int.
+    verbose : int, default=0
+        Whether `fit` and `fit_stream` show their progress on standard error.
+
+    Attributes
+    ----------
+    alpha_ : float
+        The chosen penalty, in units of scikit-learn's `Ridge`.
+    cv_results_ : dict
+        Mean and standard deviation of the squared error for every alpha; of several targets
+        brought to one spread, the root of their mean variance.
+    choices_ : dict
+        What was chosen for kernel, metric and normalize, and the held-out errors of the candidates.
+    n_rows_seen_ : int
+    coef_ : ndarray of shape (E,) or (n_targets, E)
+    intercept_ : float or ndarray of shape (n_targets,)
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from craftmaps import CraftRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = CraftRegressor(n_components=256, random_state=0).fit(X[:400], y[:400])
+    >>> bool(model.score(X[400:], y[400:]) > 0.5)
+    True
+    """
+
+    def __init__(
+        self,
+        kernel: DotProductKernel | str = "auto",
+        n_components: int = 2048,
+        *,
+        feature_map: Any = "craft",
+        up_components: int | None = None,
+        metric: Any = "auto",
+        normalize: bool | str = "auto",
+        alphas: ArrayLike | None = None,
+        cv: Any = 5,
+        holdout_rows: int = 10_000,
+        fit_intercept: bool = True,
+        batch_rows: int | str = "auto",
+        packed: bool | str = "auto",
+        random_state: Any = None,
+        verbose: int = 0,
+    ):
+        self.kernel = kernel
+        self.n_components = n_components
+        self.feature_map = feature_map
+        self.up_components = up_components
+        self.metric = metric
+        self.normalize = normalize
+        self.alphas = alphas
+        self.cv = cv
+        self.holdout_rows = holdout_rows
+        self.fit_intercept = fit_intercept
+        self.batch_rows = batch_rows
+        self.packed = packed
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def partial_fit(self, X: Rows, y: Rows, sample_weight: Rows | None = None) -> Self:
+        """Learn from more rows."""
+        return self._partial_fit(X, y, sample_weight)
+
+    def predict(self, X: Rows) -> NDArray[np.floating]:
+        """Return the targets of every row as float64, in the shape of those learned from."""
+        # Targets may be far from zero, and single precision would round them to what the intercept has of digits.
+        outputs = self._outputs(X, np.float64)
+        return outputs[:, 0] if self._is_flat else outputs
+
+    def _checked_targets(self, y: Any) -> NDArray:
+        y = np.asarray(y, dtype=np.float64)
+        if not np.isfinite(y).all():
+            raise ValueError("y must be finite, got NaN or infinity.")
+        with np.errstate(over="ignore"):
+            if not np.isfinite(np.sum(y**2)):
+                raise ValueError(f"y must have squares that add up to a number, got up to {np.abs(y).max():.3g}.")
+        self._block_is_flat = y.ndim == 1
+        return y[:, None] if y.ndim == 1 else y
+
+    def _forget_targets(self) -> None:
+        self._n_targets = 0
+
+    def _learn_targets(self, y: NDArray) -> None:
+        if self._n_targets and y.shape[1] != self._n_targets:
+            raise ValueError(f"y must have {self._n_targets} targets as before, got {y.shape[1]}.")
+        if not self._n_targets:
+            self._n_targets, self._is_flat = y.shape[1], self._block_is_flat
+
+    def _targets_to_plain(self) -> Any:
+        return {"n_targets": self._n_targets, "is_flat": self._is_flat}
+
+    def _targets_from_plain(self, plain: Any) -> None:
+        fields = Fields(plain, "targets")
+        self._is_flat = fields.flag("is_flat")
+        self._n_targets = fields.whole("n_targets", 1, 1 if self._is_flat else MOST_ROWS)
+
+    def _labels_to_plain(self, y: NDArray) -> NDArray:
+        return y
+
+    def _labels_from_plain(self, plain: NDArray) -> NDArray:
+        if np.ndim(plain) != 2:
+            raise DamagedError(f"targets must be a matrix, got {shown(plain)}")
+        return Fields({"y": plain}).array("y", (len(plain), self._n_targets), (np.float64,))
+
+    def _learn_targets_of(self, other: "CraftRegressor") -> None:
+        if other._n_targets != self._n_targets:
+            raise ValueError(f"other must have {self._n_targets} targets as here, got {other._n_targets}.")
+
+    def _aligned_statistic(self, other: "CraftRegressor") -> Any:
+        return other._statistic
+
+    def _check_targets(self, y: NDArray | None = None) -> None:
+        pass
+
+    def _targets(self, y: NDArray) -> NDArray[np.float64]:
+        return y
+
+    def _target_bits(self, y: NDArray) -> NDArray[np.uint64]:
+        return row_hashes(y, 0)
+
+    def _errors(self, outputs: NDArray, y: NDArray) -> NDArray[np.float64]:
+        return np.mean((outputs - y) ** 2, axis=1)
+
+    def _comparable_targets(self, y: NDArray) -> NDArray:
+        return y * _to_one_spread(y)
+
+    def _comparable_errors(self, y: NDArray) -> Callable[[NDArray, NDArray], NDArray[np.float64]]:
+        factors = _to_one_spread(y)
+        return lambda outputs, y: self._errors(outputs * factors, y * factors)
+
+    def _set_solution(self, coef: NDArray[np.float64], intercept: NDArray[np.float64]) -> None:
+        self._target_coef, self._target_intercept = coef, intercept
+        self.coef_ = coef[0] if self._is_flat else coef
+        self.intercept_ = intercept[0] if self._is_flat else intercept
+
+    def _solution_to_plain(self, dtype: Any) -> dict[str, Any]:
+        return {"is_flat": self._is_flat}
+
+    def _solution_from_plain(self, plain: dict[str, Any]) -> None:
+        self._is_flat = Fields(plain).flag("is_flat")
+        n_targets = len(self._target_coef)
+        if n_targets < 1 or (self._is_flat and n_targets > 1):
+            raise DamagedError(
+                f"there are weights for {n_targets} targets, expected {'1' if self._is_flat else 'some'}"
+            )
+        self._set_solution(self._target_coef, self._target_intercept)
+
+
+def _to_one_spread(y: NDArray) -> NDArray[np.float64]:
+    """Return factors that bring all targets to the root of their mean variance; 1 if there is only one."""
+    spread = np.std(y, axis=0)
+    factors = np.ones(y.shape[1])
+    if y.shape[1] > 1:
+        np.divide(np.sqrt(np.mean(spread**2)), spread, out=factors, where=spread > 0)
+    return factors

@@ -1,0 +1,1 @@
+"""Sums over rows, and ridge solutions from them."""

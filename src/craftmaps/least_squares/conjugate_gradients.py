@@ -1,0 +1,184 @@
+"""Quick solutions of wide systems: conjugate gradients, with the largest eigenvalues out of the way.
+
+A Cholesky decomposition of width E costs E^3 / 3; a step for k right-hand sides costs 2 k E^2, and random features
+of many rows want some dozens of steps once the few large eigenvalues are deflated. The deflation is found once and
+serves all penalties, and all matrices that are much alike, such as those of folds. All penalties take their steps
+together, because products of few columns wait for the matrix to be read.
+
+References
+----------
+Z. Frangella, J. A. Tropp, M. Udell, "Randomized Nystrom Preconditioning", SIAM J. Matrix Anal. Appl. 44, 2023.
+
+Z. Strakos, P. Tichy, "On error estimation in the conjugate gradient method and why it works in finite precision
+computations", ETNA 13, 2002.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+
+from craftmaps._rows.randomness import signs
+from craftmaps._system.threads import serial_blas
+
+Product = Callable[[NDArray], NDArray]
+
+_TOLERANCE = 1e-3
+_WINDOW = 8  # steps over which the error must hardly fall any more
+_FEWEST_STEPS = 100  # where a decomposition costs no more than these, it is the better way
+_STEPS_OF_FACTOR = 1 / 9  # in units of E / k: products of tens of columns run at 0.6 of the rate of a decomposition
+_FEWEST_COLUMNS = 4  # fewer take as long, as the matrix must be read
+_WIDTH_OF_RANK, _MOST_RANK = 16, 2048
+_ALIKE = 1.1  # diagonals that differ by less are of one alpha and matrices that are much alike
+_ROUNDING = 2e-6  # of the largest eigenvalue: smaller ones are rounding errors of float32
+
+
+class QuickSolver:
+    """Solves systems of matrices that are much alike, each with something added to its diagonal, to a thousandth.
+
+    Attributes
+    ----------
+    lost : float
+        Diagonals up to this one are lost in rounding errors: with such a one a matrix turned out not to be positive.
+    """
+
+    def __init__(self) -> None:
+        self.lost = -1.0
+        self._deflation: Deflation | None = None
+        self._too_small = -1.0  # a diagonal with which it took too many steps
+
+    def solve(
+        self, times: Product, right: NDArray[np.float64], diagonals: Sequence[float]
+    ) -> list[NDArray[np.float64] | None]:
+        """Return a solution for each diagonal, None where a decomposition is the better way.
+
+        Parameters
+        ----------
+        times : function of float32 columns
+            The product of the matrix with them.
+        right : ndarray of shape (width, n_columns)
+        diagonals : sequence of float
+        """
+        width, n_columns = right.shape
+        most = int(_STEPS_OF_FACTOR * width / max(n_columns, _FEWEST_COLUMNS))
+        least = max(_ALIKE * self._too_small, self.lost)
+        tried = [i for i, diagonal in enumerate(diagonals) if diagonal > least]
+        solutions: list[NDArray[np.float64] | None] = [None] * len(diagonals)
+        if most < _FEWEST_STEPS or not tried:
+            return solutions
+        with serial_blas:  # the same on any number of threads: those are in the product
+            if self._deflation is None:
+                self._deflation = Deflation.of(times, width)
+            steps = _Steps(times, right.astype(np.float32), [diagonals[i] for i in tried], self._deflation)
+            while steps.owners.size and steps.n_taken < most:
+                steps.take()
+        for i, X in zip(tried, steps.solutions, strict=True):
+            solutions[i] = None if X is None else X.astype(np.float64)
+        for i in steps.lost:
+            self.lose(diagonals[tried[i]])
+        self._too_small = max([self._too_small, *(diagonals[tried[i]] for i in np.unique(steps.owners))])
+        return solutions
+
+    def lose(self, diagonal: float) -> None:
+        """Take note of a diagonal with which a matrix is not positive."""
+        self.lost = max(self.lost, _ALIKE * diagonal)
+
+
+class Deflation(NamedTuple):
+    """The largest eigenvalues of a positive matrix and their vectors, nearly: what slows conjugate gradients down."""
+
+    values: NDArray[np.float64]
+    vectors: NDArray[np.float32]
+
+    @classmethod
+    def of(cls, times: Product, width: int) -> "Deflation":
+        """Approximate a matrix by the randomised Nystrom method after one power iteration."""
+        rank = min(max(width // _WIDTH_OF_RANK, 1), _MOST_RANK)
+        products = times(signs(0, "deflation", (width, rank)).astype(np.float32))
+        nothing = cls(np.zeros(0), products[:, :0])
+        if not np.isfinite(products).all():
+            return nothing
+        basis = np.linalg.qr(products)[0]
+        products = times(basis)
+        inner = (basis.T @ products).astype(np.float64)
+        values, vectors = linalg.eigh(inner + inner.T)
+        kept = values > _ROUNDING * max(values[-1], 0.0)
+        if not kept.any():
+            return nothing
+        root = products @ (vectors[:, kept] / np.sqrt(values[kept] / 2)).astype(np.float32)
+        values, vectors = linalg.eigh((root.T @ root).astype(np.float64))
+        return cls(values, root @ (vectors / np.sqrt(values)).astype(np.float32))
+
+    def precondition(self, R: NDArray, shifts: NDArray) -> NDArray:
+        """Return R, whose columns have shifts, with the directions of large eigenvalues scaled down to the least."""
+        if not self.values.size:
+            return R
+        excess = (self.values[0] + shifts) / (self.values[:, None] + shifts) - 1
+        return R + self.vectors @ (excess.astype(np.float32) * (self.vectors.T @ R))
+
+
+class _Steps:
+    """Conjugate gradients for one right side and several diagonals, each of which ends when it is solved or fails.
+
+    Each step takes its gain off the squared error in the norm of the matrix, so the gains of the last steps tell what
+    is left of it.
+    """
+
+    def __init__(
+        self, times: Product, right: NDArray[np.float32], diagonals: Sequence[float], deflation: Deflation
+    ) -> None:
+        self._times, self._deflation = times, deflation
+        self.n_taken = 0
+        self.lost: list[int] = []  # diagonals with which the matrix is not positive
+        self.solutions: list[NDArray[np.float32] | None] = [None] * len(diagonals)
+        self.owners = np.repeat(np.arange(len(diagonals)), right.shape[1])  # the diagonal of each column
+        self._shifts = np.asarray(diagonals, dtype=np.float32)[self.owners]
+        self._R = np.tile(right, len(diagonals))
+        self._X = np.zeros_like(self._R)
+        self._direction = deflation.precondition(self._R, self._shifts)
+        self._size = _dots(self._R, self._direction)
+        self._gains = np.zeros((_WINDOW, self.owners.size))
+        self._total = np.zeros(self.owners.size)
+
+    def take(self) -> None:
+        """Take a step for all columns that are left."""
+        product = self._times(self._direction) + self._shifts * self._direction
+        curvature = _dots(self._direction, product)
+        is_positive = np.isfinite(curvature) & ((curvature > 0) | (self._size == 0))
+        length = np.divide(self._size, curvature, out=np.zeros_like(curvature), where=is_positive & (self._size > 0))
+        self._X += length.astype(np.float32) * self._direction
+        self._R -= length.astype(np.float32) * product
+        self._gains[self.n_taken % _WINDOW] = length * self._size
+        self._total += length * self._size
+        self.n_taken += 1
+        is_solved = self._gains.sum(axis=0) <= _TOLERANCE**2 * self._total
+        self._end(is_positive, is_solved & (self.n_taken > _WINDOW))
+        preconditioned = self._deflation.precondition(self._R, self._shifts)
+        before, self._size = self._size, _dots(self._R, preconditioned)
+        ratio = np.divide(self._size, before, out=np.zeros_like(before), where=before > 0)
+        self._direction = preconditioned + ratio.astype(np.float32) * self._direction
+
+    def _end(self, is_positive: NDArray[np.bool_], is_solved: NDArray[np.bool_]) -> None:
+        """Let go of the diagonals that are solved, and of those with which the matrix is not positive."""
+        kept = np.ones(self.owners.size, bool)
+        for i in np.unique(self.owners):
+            mine = self.owners == i
+            if not is_positive[mine].all():
+                self.lost.append(int(i))
+            elif is_solved[mine].all():
+                self.solutions[i] = self._X[:, mine]
+            else:
+                continue
+            kept &= ~mine
+        if not kept.all():
+            for name in ("owners", "_shifts", "_size", "_total"):
+                setattr(self, name, getattr(self, name)[kept])
+            for name in ("_X", "_R", "_direction", "_gains"):
+                setattr(self, name, np.ascontiguousarray(getattr(self, name)[:, kept]))
+
+
+def _dots(A: NDArray, B: NDArray) -> NDArray[np.float64]:
+    """Return the product of each column with its like."""
+    return np.einsum("ij,ij->j", A, B, dtype=np.float64)

@@ -1,0 +1,267 @@
+"""The statistic of a least-squares fit: a value that adds up.
+
+One block of rows becomes a Gram matrix and a few sums; blocks combine with `+`; solving is separate.
+In memory, out of core and on a cluster differ only in who calls `+`.
+"""
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from craftmaps._system.fields import Fields
+from craftmaps._system.threads import cut, for_each
+from craftmaps.least_squares.packed_gram import PackedGram
+from craftmaps.least_squares.ridge_path import Gram, RidgePath, Solution
+from craftmaps.least_squares.square_gram import SquareGram, gram_from_plain
+
+_SUM_ROWS, _SUM_COLUMNS = 256, 1024
+
+
+class NormalEquations:
+    r"""Sums over rows from which ridge regressions on any penalty can be solved.
+
+    Of features Z, targets Y and weights w it keeps :math:`Z^T W Z`, :math:`Z^T W Y`, the weighted
+    sums of Z, Y and Y squared, and the number of rows. Adding two of them gives what all
+    rows together would give, so `+` is associative and commutative up to rounding.
+
+    Products of float32 features are formed in float32, a block of rows at a time, and added up in
+    float64. Where a float64 square does not fit, `packed` keeps one triangle in float32 instead:
+    a quarter of the memory, for larger rounding errors.
+
+    Parameters
+    ----------
+    n_features, n_targets : int
+    packed : bool, default=False
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from craftmaps import NormalEquations
+    >>> Z, Y = np.array([[1.0], [2.0], [3.0]]), np.array([[3.0], [5.0], [7.0]])
+    >>> both = NormalEquations.of(Z[:2], Y[:2]) + NormalEquations.of(Z[2:], Y[2:])
+    >>> coef, intercept = both.solve(alpha=0.0)
+    >>> coef.round(6), intercept.round(6)
+    (array([[2.]]), array([1.]))
+    """
+
+    # The largest trace that rows were taken away from: rounding errors stay as large as they were.
+    largest = 0.0
+
+    def __init__(self, n_features: int, n_targets: int, packed: bool = False):
+        self.n_rows = 0
+        self.weight = 0.0
+        self.rounding = float(np.finfo(np.float32).eps) if packed else 0.0  # that of the least precise products
+        self._gram: Gram = PackedGram(n_features) if packed else SquareGram(n_features)
+        self.cross = np.zeros((n_features, n_targets))
+        self.feature_sums = np.zeros(n_features)
+        self.target_sums = np.zeros(n_targets)
+        self.target_squares = np.zeros(n_targets)
+
+    @classmethod
+    def of(cls, Z: ArrayLike, Y: ArrayLike, sample_weight: ArrayLike | None = None, packed: bool = False) -> Self:
+        """Return the statistic of some rows: features Z, targets Y and perhaps weights."""
+        Z, Y = np.asarray(Z), np.asarray(Y)
+        Y = Y[:, None] if Y.ndim == 1 else Y
+        if Z.ndim != 2 or Y.ndim != 2 or Z.shape[0] != Y.shape[0]:
+            raise ValueError(f"Z and Y must be matrices with equally many rows, got shapes {Z.shape} and {Y.shape}.")
+        statistic = cls(Z.shape[1], Y.shape[1], packed)
+        statistic.add(Z, Y, sample_weight)
+        return statistic
+
+    @property
+    def gram(self) -> NDArray[np.float64]:
+        """The Gram matrix; only its lower triangle has a meaning."""
+        return self._gram.square()
+
+    @property
+    def packed(self) -> bool:
+        """Whether one triangle is kept in float32."""
+        return self._gram.packed
+
+    def add(self, Z: NDArray, Y: NDArray, sample_weight: ArrayLike | None = None, sign: float = 1.0) -> None:
+        """Add rows in place; with sign=-1 take them away again."""
+        if Z.dtype not in (np.float32, np.float64):
+            Z = Z.astype(np.float64)
+        if Z.shape[1:] != self.cross.shape[:1] or Y.shape != (Z.shape[0], self.cross.shape[1]):
+            n_features, n_targets = self.cross.shape
+            raise ValueError(
+                f"Rows must have {n_features} features and {n_targets} targets, got shapes {Z.shape} and {Y.shape}."
+            )
+        w = np.ones(Z.shape[0]) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        if w.shape != (Z.shape[0],) or not np.isfinite(w).all() or (w < 0).any():
+            raise ValueError(f"sample_weight must be {Z.shape[0]} finite numbers, none negative, got shape {w.shape}.")
+        if not Z.shape[0]:
+            return
+        Y64 = np.asarray(Y, dtype=np.float64)
+        with np.errstate(over="ignore"):
+            squares = w @ Y64**2
+        if not np.isfinite(squares).all():
+            raise ValueError("Targets must be finite and have squares that add up to a number: scale them.")
+        if sign < 0:
+            self.largest = max(self.largest, float(self._gram.diagonal().sum()))
+        # First of all, because it refuses what overflows.
+        self._gram.add(Z if (w == 1).all() else Z * np.sqrt(w)[:, None].astype(Z.dtype), sign)
+        self.rounding = max(self.rounding, float(np.finfo(Z.dtype).eps))
+        self.n_rows += int(sign) * Z.shape[0]
+        self.weight += sign * float(w.sum())
+        self.target_sums += sign * (w @ Y64)
+        self.target_squares += sign * squares
+        # Targets may be far from zero, and then centred ones keep their digits in float32 products.
+        centre = (w @ Y64) / w.sum() if w.any() else np.zeros(Y64.shape[1])
+        products = _products(Z, np.column_stack([w[:, None] * (Y64 - centre), w]).astype(Z.dtype))
+        self.feature_sums += sign * products[:, -1]
+        self.cross += sign * (products[:, :-1] + np.outer(products[:, -1], centre))
+
+    def __add__(self, other: "NormalEquations") -> "NormalEquations":
+        if not isinstance(other, NormalEquations):
+            return NotImplemented
+        if self.cross.shape != other.cross.shape:
+            raise ValueError(
+                "Statistics must be of equally many features and targets to be added, "
+                f"got {self.cross.shape} and {other.cross.shape}."
+            )
+        if self.packed != other.packed:
+            raise ValueError("Statistics must both be packed, or neither, to be added.")
+        total = self.copy()
+        total._gram += other._gram  # type: ignore[operator]
+        for name in ("n_rows", "weight", "cross", "feature_sums", "target_sums", "target_squares"):
+            setattr(total, name, getattr(self, name) + getattr(other, name))
+        total.rounding = max(self.rounding, other.rounding)
+        total.largest = max(self.largest, other.largest)
+        return total
+
+    def copy(self) -> "NormalEquations":
+        """Return a copy."""
+        return self._with_gram(self._gram.copy())
+
+    def without(self, Z: NDArray, Y: NDArray, sample_weight: ArrayLike | None = None) -> "NormalEquations":
+        """Return the statistic without some of its rows."""
+        rest = self.copy()
+        rest.add(Z, Y, sample_weight, sign=-1.0)
+        return rest
+
+    def branch(self, room: "NormalEquations | None" = None) -> "NormalEquations":
+        """Return a statistic to be changed and solved, while this one stays as it is.
+
+        It takes the memory of another one, where that is given, and next to none where this one is packed.
+        """
+        return self._with_gram(self._gram.branch(None if room is None else room._gram))  # type: ignore[arg-type]
+
+    def _with_gram(self, gram: Gram) -> "NormalEquations":
+        """Return a copy with another Gram matrix."""
+        other = NormalEquations.__new__(NormalEquations)
+        for name, value in vars(self).items():
+            setattr(other, name, value.copy() if isinstance(value, np.ndarray) else value)
+        other._gram = gram
+        return other
+
+    def with_targets(self, positions: NDArray[np.int64], n_targets: int) -> "NormalEquations":
+        """Return the statistic with its targets at other positions among n_targets, the others zero.
+
+        It takes over the Gram matrix: add to one of the two only.
+        """
+        moved = NormalEquations.__new__(NormalEquations)
+        vars(moved).update(vars(self))
+        moved.cross = np.zeros((self.cross.shape[0], n_targets))
+        moved.cross[:, positions] = self.cross
+        moved.target_sums, moved.target_squares = np.zeros((2, n_targets))
+        moved.target_sums[positions] = self.target_sums
+        moved.target_squares[positions] = self.target_squares
+        return moved
+
+    def solve(
+        self,
+        alpha: float,
+        *,
+        fit_intercept: bool = True,
+        targets: NDArray[np.float64] | None = None,
+        penalty: NDArray[np.float64] | None = None,
+    ) -> Solution:
+        """Return the ridge solution for alpha, the weight of the squared coefficients.
+
+        Parameters
+        ----------
+        alpha : float
+            Zero or more, as in scikit-learn's `Ridge`.
+        fit_intercept : bool, default=True
+            Whether to have an unpenalised constant, by centring with the stored sums.
+        targets : ndarray of shape (n_targets, n_outputs), optional
+            Outputs as combinations of the targets, such as code words of labels.
+        penalty : ndarray of shape (n_features, n_features), optional
+            Used instead of the identity.
+        """
+        return self.branch().ridge_path(fit_intercept, targets, penalty).solve(alpha)
+
+    def ridge_path(
+        self,
+        fit_intercept: bool = True,
+        targets: NDArray[np.float64] | None = None,
+        penalty: NDArray[np.float64] | None = None,
+    ) -> RidgePath:
+        """Return ridge solutions for one alpha after another; see `solve`.
+
+        Centring changes the Gram matrix: take a `branch` of a statistic that is still needed.
+        """
+        right, mean, target_mean = self.cross, np.zeros_like(self.feature_sums), np.zeros_like(self.target_sums)
+        # Rounding errors are in units of what is there, or of what was there before rows were taken away.
+        traces = (float(self._gram.diagonal().sum()) or 1.0, self.largest)
+        if fit_intercept and self.weight > 0:
+            mean, target_mean = self.feature_sums / self.weight, self.target_sums / self.weight
+            right = self.cross - np.outer(self.feature_sums, target_mean)
+            self._gram.add_outer(-1 / self.weight, self.feature_sums)
+        if targets is not None:
+            right, target_mean = right @ targets, target_mean @ targets
+        return RidgePath(
+            self._gram,
+            right,
+            mean,
+            target_mean,
+            rounding=[self.rounding * trace for trace in traces if trace > 0],
+            is_single=self.rounding >= float(np.finfo(np.float32).eps),
+            penalty=penalty,
+        )
+
+    def scale(self, fit_intercept: bool = True) -> float:
+        """Return trace(G) / E of the centred Gram matrix, the natural unit of alpha."""
+        whole = self._gram.diagonal()
+        centred = whole - self.feature_sums**2 / self.weight if fit_intercept and self.weight > 0 else whole
+        # Features that do not vary leave nothing but rounding errors.
+        mean, nothing = float(centred.mean()), 16 * self.rounding * float(whole.mean())
+        return mean if mean > nothing else 0.0
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return the numbers and arrays that make the statistic again."""
+        plain = {name: value for name, value in vars(self).items() if name != "_gram"}
+        return plain | {"gram": self._gram.to_plain()}
+
+    @classmethod
+    def from_plain(cls, plain: Any, n_targets: int | None = None) -> Self:
+        """Make a statistic again, perhaps of so many targets, from numbers and arrays that must fit each other."""
+        fields, statistic = Fields(plain, "statistic"), cls.__new__(cls)
+        statistic.n_rows = fields.whole("n_rows", 1)
+        statistic.weight = fields.number("weight", above=0.0)
+        statistic.rounding = fields.number("rounding", low=0.0)
+        if "largest" in fields:
+            statistic.largest = fields.number("largest", low=0.0)
+        double = (np.float64,)
+        statistic.cross = fields.array("cross", (None, n_targets), double)
+        n_features, n_targets = statistic.cross.shape
+        statistic.feature_sums = fields.array("feature_sums", (n_features,), double)
+        statistic.target_sums = fields.array("target_sums", (n_targets,), double)
+        statistic.target_squares = fields.array("target_squares", (n_targets,), double)
+        statistic._gram = gram_from_plain(fields.object("gram"), n_features)
+        fields.only([*vars(statistic), "largest", "gram"])
+        return statistic
+
+
+def _products(Z: NDArray, C: NDArray) -> NDArray[np.float64]:
+    """Return Z' C: few rows at a time in the precision of Z, added up in float64."""
+    total = np.zeros((Z.shape[1], C.shape[1]))
+
+    def panel(columns: slice) -> None:
+        for rows in cut(Z.shape[0], _SUM_ROWS):
+            total[columns] += Z[rows, columns].T @ C[rows]
+
+    for_each(panel, cut(Z.shape[1], _SUM_COLUMNS))
+    return total

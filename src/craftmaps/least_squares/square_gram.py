@@ -1,0 +1,118 @@
+"""Gram matrices that add up: a float64 square, or where that does not fit one triangle in float32."""
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import blas, get_lapack_funcs
+
+from craftmaps._system.fields import Fields
+from craftmaps._system.threads import cut, for_each
+from craftmaps.least_squares.packed_gram import PackedGram, Solver, diagonal_tiles
+
+_TILE = 512
+
+
+class SquareGram:
+    """A float64 square of which the lower triangle is kept up to date.
+
+    Products of float32 features are formed in float32, a block of rows at a time, and added
+    up in float64.
+    """
+
+    packed = False
+
+    def __init__(self, width: int):
+        self.width = width
+        self.array = np.zeros((width, width), order="F")
+        self._room: dict[Any, NDArray] = {}
+
+    @classmethod
+    def of(cls, array: NDArray[np.float64]) -> Self:
+        """Return the Gram matrix that an array holds, and will go on to hold."""
+        gram = cls.__new__(cls)
+        gram.width, gram.array, gram._room = array.shape[0], np.asfortranarray(array), {}
+        return gram
+
+    def add(self, Z: NDArray, sign: float = 1.0) -> None:
+        """Add the products of the features of some rows; if they overflow, that is an error and nothing is added."""
+        Z = np.ascontiguousarray(Z)
+        transposed = self.array.T  # in C order, as products come
+        # Tiles follow from the width alone, so that the sums do not depend on the number of threads.
+        panels = cut(self.width, _TILE)
+        squares = diagonal_tiles(Z, panels)
+
+        def tile(corner: tuple[int, int]) -> None:
+            i, j = corner
+            columns, rows = panels[j], panels[i]
+            total, products = transposed[columns, rows], squares[i] if i == j else Z[:, columns].T @ Z[:, rows]
+            if sign > 0:
+                np.add(total, products, out=total)
+            else:
+                np.subtract(total, products, out=total)
+
+        for_each(tile, [(i, j) for i in range(len(panels)) for j in range(i + 1)])
+
+    def add_outer(self, factor: float, vector: NDArray[np.float64]) -> None:
+        """Add factor * vector vector'."""
+        self.array = blas.dsyr(factor, vector, lower=1, a=self.array, overwrite_a=1)
+
+    def add_matrix(self, factor: float, matrix: NDArray[np.float64]) -> None:
+        """Add factor * matrix."""
+        self.array += factor * matrix
+
+    def diagonal(self) -> NDArray[np.float64]:
+        """Return a copy of the diagonal."""
+        return self.array.diagonal().copy()
+
+    def copy(self, into: "SquareGram | None" = None) -> "SquareGram":
+        """Return a copy, perhaps in the memory of another matrix of the same width: fresh memory is slow."""
+        into = SquareGram.of(np.empty_like(self.array, order="F")) if into is None else into
+        np.copyto(into.array, self.array)
+        return into
+
+    def branch(self, room: "SquareGram | None" = None) -> "SquareGram":
+        """Return a matrix that can be changed on its own, perhaps in the memory of another one."""
+        return self.copy(room)
+
+    def __iadd__(self, other: "SquareGram") -> Self:
+        self.array += other.array
+        return self
+
+    def square(self) -> NDArray[np.float64]:
+        """Return the matrix, whose upper triangle has no meaning."""
+        return self.array
+
+    def factored(self, diagonal: float, dtype: Any = np.float64) -> Solver | None:
+        """Return a solver for the matrix with something added to its diagonal, or None if that is not positive.
+
+        A solver is good until the next one is asked for: they use the same memory, as fresh one is slow.
+        """
+        if dtype not in self._room:
+            self._room[dtype] = np.empty(self.array.shape, dtype, order="F")
+        matrix = self._room[dtype]
+
+        def take(columns: slice) -> None:
+            matrix.T[columns, columns.start :] = self.array.T[columns, columns.start :]
+
+        for_each(take, cut(self.width, _TILE))
+        matrix[np.diag_indices(self.width)] += matrix.dtype.type(diagonal)
+        potrf, potrs = get_lapack_funcs(("potrf", "potrs"), (matrix,))
+        factor, info = potrf(matrix, lower=1, overwrite_a=1, clean=0)
+        return None if info else lambda right: potrs(factor, right.astype(dtype), lower=1)[0].astype(np.float64)
+
+    def times(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the product with some columns."""
+        return blas.dsymm(1.0, self.array, X, lower=1)
+
+    def to_plain(self) -> dict[str, NDArray]:
+        """Return the matrix as arrays, in the order of its memory, so that it need not be copied."""
+        return {"square": self.array.T}
+
+
+def gram_from_plain(fields: Fields, width: int) -> SquareGram | PackedGram:
+    """Make a Gram matrix of a width again from its arrays."""
+    if "square" not in fields:
+        return PackedGram.from_plain(fields, width)
+    fields.only(["square"])
+    return SquareGram.of(fields.array("square", (width, width), (np.float64,)).T)

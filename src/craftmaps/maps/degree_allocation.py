@@ -1,0 +1,171 @@
+"""Which degrees the features of a Maclaurin map have, and what each is worth.
+
+A kernel f(x.y) = sum a_n (x.y)^n is estimated degree by degree. A degree gets a fixed number of
+features, or it shares a pool in which every feature draws its degree; either way the estimate
+is unbiased, for as few as one feature. Low degrees may also be kept exactly.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from craftmaps._rows.randomness import raw_words, uniforms
+from craftmaps.maps.degree_shares import DegreeShares, group_counts
+from craftmaps.maps.moments import Pairs, maclaurin_covariance, of_estimate, one_feature
+
+RULES = ("optimal", "proportional", "geometric")
+
+
+def share_out(
+    coefficients: NDArray[np.float64],
+    pairs: Pairs,
+    n_columns: int,
+    *,
+    rule: str,
+    exact: str | bool,
+    n_features: int,
+    order: int | None,
+    complex_weights: bool,
+    seed: int,
+) -> DegreeShares:
+    """Share n_columns out by a rule; keep degrees 0 and 1 exactly where that is asked for or better.
+
+    `pairs` is a sample of pairs of different rows; `n_features` is the width of the input.
+    """
+    columns = 2 if complex_weights else 1
+    plans = []
+    n_needed = 1
+    for n_exact in {"auto": (2, 1, 0), True: (2,), False: (0,)}[exact]:
+        n_exact = min(n_exact, coefficients.size)
+        n_constant = int(n_exact > 0 and coefficients[0] > 0)
+        n_linear = n_features if n_exact > 1 and coefficients[1] > 0 else 0
+        n_draws = (n_columns - n_linear - n_constant) // columns
+        rest = np.where(np.arange(coefficients.size) < n_exact, 0.0, coefficients)
+        n_needed = n_linear + n_constant + (columns if rest.any() else 0)
+        if n_columns < n_needed:
+            continue
+        plan = _Plan.make(rest, n_exact, pairs, n_draws, rule, complex_weights)
+        plans.append((plan.expected_variance(pairs, order, complex_weights), n_linear, n_constant, n_draws, plan))
+    if not plans:
+        raise ValueError(
+            f"n_components must be at least {n_needed} to keep degrees 0 and 1 exactly "
+            f"(exact_low_degrees=True) for {n_features} features, got {n_columns}."
+        )
+    _, n_linear, n_constant, n_draws, plan = min(plans, key=lambda candidate: candidate[0])
+    counts = plan.draw(seed)
+    # A constant is one column even where a feature is complex.
+    n_unused = n_columns - n_linear - n_constant - columns * int(counts[1:].sum()) - int(counts[0])
+    exact_part = (n_unused, n_linear, n_constant)
+    return DegreeShares(coefficients, counts, plan.weights, *exact_part, order, complex_weights)
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """Fixed counts a degree, and a pool of features that draw their degree."""
+
+    fixed: NDArray[np.int64]
+    pool_size: int
+    pool_shares: NDArray[np.float64]  # may add up to less than 1: the rest of the pool is wasted
+    weights: NDArray[np.float64]
+    pool_start: int | None = None  # the geometric rule draws start + a geometric number
+
+    @classmethod
+    def make(cls, rest, n_exact, pairs, n_draws, rule, complex_weights) -> "_Plan":
+        """Plan n_draws features for the degrees whose coefficient in `rest` is not zero."""
+        n = np.arange(rest.size)
+        if rule == "geometric":
+            shares = np.where(n < n_exact, 0.0, 0.5 ** (n - n_exact + 1.0))
+            weights = np.divide(rest, n_draws * shares, out=np.zeros(rest.size), where=shares > 0)
+            return cls(np.zeros(rest.size, np.int64), n_draws, shares, weights, n_exact)
+        pairing = of_estimate(pairs)
+        second = np.array([np.mean(one_feature(pairing, int(i), complex_weights)) for i in n])
+        variance = np.maximum(second - [np.mean(pairing.A**i) for i in n], 0.0)
+        variance[second * 1e-12 >= variance] = 0  # rounding errors
+        want = rest * np.sqrt(variance) if rule == "optimal" else rest
+        # Rows of zeros say nothing of how degrees differ.
+        return cls._rounded(rest, want, rest * np.sqrt(np.maximum(second, 1e-12)), n_draws)
+
+    @classmethod
+    def _rounded(cls, rest, want, spread, n_draws) -> "_Plan":
+        """Turn the numbers of features that are wanted into whole counts.
+
+        Degrees that are worth less than a feature share a pool, in which a degree is drawn like its
+        `spread`, the root of its second moment: there the mean of a degree adds to the variance
+        too. A degree without any variance gets one feature.
+        """
+        live = rest > 0
+        fixed = np.zeros(rest.size, np.int64)
+        steady = live & (want == 0)
+        if steady.any() and n_draws > np.count_nonzero(steady):
+            fixed[steady] = 1
+            n_draws -= np.count_nonzero(steady)
+            live &= ~steady
+        want = np.where(live, want, 0.0)
+        if not want.any():
+            want = np.where(live, spread, 0.0)
+        ideal = want / want.sum() * n_draws if want.any() else want
+        pooled = live & (ideal < 1)
+        pool_size = 0
+        if pooled.any():
+            pool_size = min(n_draws, max(1, round(float(ideal[pooled].sum()))))
+            while n_draws - pool_size < np.count_nonzero(live & ~pooled):
+                smallest = np.argmin(np.where(live & ~pooled, ideal, np.inf))
+                pooled[smallest] = True
+                pool_size = min(n_draws, max(1, round(float(ideal[pooled].sum()))))
+        fixed += _largest_remainders(np.where(pooled, 0.0, want), n_draws - pool_size)
+        shares = np.where(pooled, spread, 0.0)
+        shares = shares / shares.sum() if pool_size else shares
+        counts = np.where(pooled, pool_size * shares, fixed)
+        weights = np.divide(rest, counts, out=np.zeros(rest.size), where=counts > 0)
+        return cls(fixed, pool_size, shares, weights)
+
+    def draw(self, seed: int) -> NDArray[np.int64]:
+        """Return the number of features of each degree."""
+        if self.pool_start is not None:
+            # The number of trailing zero bits of a word is geometric, as in the paper with p = 2.
+            words = raw_words(seed, "degrees", self.pool_size)
+            degrees = np.array([self.pool_start + ((int(w) & -int(w)).bit_length() - 1) % 64 for w in words], int)
+            return np.bincount(degrees[degrees < self.fixed.size], minlength=self.fixed.size)
+        if not self.pool_size:
+            return self.fixed
+        edges = np.cumsum(self.pool_shares)
+        drawn = np.searchsorted(edges / edges[-1], uniforms(seed, "degrees", self.pool_size), side="right")
+        return self.fixed + np.bincount(drawn, minlength=self.fixed.size)
+
+    def expected_variance(self, pairs: Pairs, order: int | None, complex_weights: bool) -> float:
+        """Return the variance of the estimate, averaged over the pairs and over the draw of the pool.
+
+        It must not depend on the draw itself: choosing the luckier of two draws would bias the map.
+        """
+        counts = self.fixed + np.rint(self.pool_size * self.pool_shares).astype(np.int64)
+        groups = group_counts(counts, order)
+        total = maclaurin_covariance(of_estimate(pairs), self.weights, groups, order, complex_weights)
+        if self.pool_size:
+            powers = np.arange(self.fixed.size)
+            square = np.polynomial.polynomial.polyval(pairs.S, self.pool_shares * self.weights**2)
+            mean = np.polynomial.polynomial.polyval(pairs.dot, self.pool_shares * self.weights)
+            total = total + self.pool_size * (square - mean**2)
+            rounding = self.pool_size * self.pool_shares - np.rint(self.pool_size * self.pool_shares)
+            for n in powers[(powers > 0) & (self.weights > 0)]:
+                moment = one_feature(of_estimate(pairs), int(n), complex_weights) - pairs.S**n
+                total = total + rounding[n] * self.weights[n] ** 2 * moment
+        # Less than rounding errors is nothing: of equally good plans the more exact one is taken.
+        mean = float(np.mean(total))
+        return mean if mean > 1e-12 * float(np.mean(pairs.N)) else 0.0
+
+
+def _largest_remainders(want: NDArray[np.float64], n: int) -> NDArray[np.int64]:
+    """Share n out in whole numbers, at least one for everything that is wanted."""
+    counts = np.zeros(want.size, np.int64)
+    live = np.flatnonzero(want)
+    if not live.size or n <= 0:
+        return counts
+    real = np.maximum(want[live] / want[live].sum() * n, 1.0)
+    real *= n / real.sum()
+    whole = np.maximum(np.floor(real), 1).astype(np.int64)
+    for i in np.argsort(whole - real, kind="stable")[: max(0, n - int(whole.sum()))]:
+        whole[i] += 1
+    whole[np.argmax(whole)] += n - int(whole.sum())
+    counts[live] = whole
+    return counts

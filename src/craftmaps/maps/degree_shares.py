@@ -1,0 +1,187 @@
+"""How the columns of a Maclaurin map are shared out to degrees, and what follows from it."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from craftmaps.maps.moments import (
+    EstimateMoments,
+    Pairs,
+    maclaurin_covariance,
+    maclaurin_fourth,
+    of_estimate,
+    of_lengths,
+)
+
+
+@dataclass(frozen=True)
+class DegreeShares:
+    """Counts and weights of the features of every degree.
+
+    `counts[n]` features of degree n contribute `weights[n]` each to the kernel estimate. They are
+    independent, or if `order` is given they come from Hadamard blocks of that order. A feature is
+    one column, or two if its weights are complex. Columns stand in this order: features of
+    degree 1 or more in groups of blocks, features of degree 0, `n_unused` zeros,
+    and the exact part: `n_linear` and `n_constant` columns.
+    """
+
+    coefficients: NDArray[np.float64]
+    counts: NDArray[np.int64]
+    weights: NDArray[np.float64]
+    n_unused: int
+    n_linear: int
+    n_constant: int
+    order: int | None
+    complex_weights: bool
+
+    def check(
+        self, n_columns: int, n_features: int, order: int | None, complex_weights: bool, n_degrees: int | None = None
+    ) -> None:
+        """Refuse shares that do not fit each other, or not a map of so many columns of rows of n_features."""
+        sizes = {"coefficients": self.coefficients.size, "weights": self.weights.size}
+        for name, size in sizes.items():
+            if size != self.counts.size:
+                raise ValueError(f"there are counts of {self.counts.size} degrees, but {size} {name}")
+        if n_degrees is not None and self.counts.size != n_degrees:
+            raise ValueError(f"there are counts of {self.counts.size} degrees, but the kernel has {n_degrees}")
+        if (self.counts < 0).any() or self.n_unused < 0:
+            raise ValueError("there are fewer than no columns of a degree")
+        if self.order != order or self.complex_weights != complex_weights:
+            raise ValueError(
+                f"blocks of order {self.order} with complex_weights={self.complex_weights}, "
+                f"expected order {order} and {complex_weights}"
+            )
+        if self.n_linear not in (0, n_features) or (self.n_linear and self.counts.size < 2):
+            raise ValueError(f"n_linear must be 0 or the {n_features} columns of the rows, got {self.n_linear}")
+        if self.n_constant not in (0, 1):
+            raise ValueError(f"n_constant must be 0 or 1, got {self.n_constant}")
+        n_random = (2 if complex_weights else 1) * int(self.counts[1:].sum()) + int(self.counts[0])
+        total = n_random + self.n_unused + self.n_linear + self.n_constant
+        if total != n_columns:
+            raise ValueError(f"the columns of all kinds add up to {total}, expected {n_columns}")
+
+    @property
+    def groups(self) -> NDArray[np.int64]:
+        """Features of every degree in every group of blocks, as a matrix."""
+        return group_counts(self.counts, self.order)
+
+    @property
+    def n_factors(self) -> NDArray[np.int64]:
+        """The highest degree of every group of blocks, that of its first feature; a group of constants is none."""
+        return self._feature_degrees[:: self._group_size]
+
+    @property
+    def n_uses(self) -> NDArray[np.int64]:
+        """How many features of a group have its first factor, how many its second, and so on, for all groups."""
+        at_least = np.cumsum(self.groups[:, :0:-1], axis=1)[:, ::-1]  # features of degree 1, 2, ... or more
+        return at_least[at_least > 0]
+
+    @property
+    def _feature_degrees(self) -> NDArray[np.int64]:
+        """The degrees of all features that have factors, the highest first."""
+        descending = np.arange(self.counts.size)[:0:-1]
+        return np.repeat(descending, self.counts[descending])
+
+    @property
+    def _group_size(self) -> int:
+        """The number of features of a group, but for the last one."""
+        return self.order or max(1, int(self.counts.sum()))
+
+    def without_exact(self, n_kept: int) -> "DegreeShares":
+        """Return the shares without the last n_kept exact columns: none, the constant, or all."""
+        if n_kept <= self.n_constant:
+            return replace(self, n_constant=self.n_constant - n_kept)
+        return replace(self, n_constant=0, n_linear=0)
+
+    def columns(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Return degree and squared weight of every column, in their order."""
+        n_parts = 2 if self.complex_weights else 1
+        degrees, size = self._feature_degrees, self._group_size
+        last = degrees.size // size * size
+        # The parts of a group stand one behind the other.
+        degree = np.concatenate(
+            [
+                np.repeat(degrees[:last].reshape(-1, 1, size), n_parts, axis=1).ravel(),
+                np.tile(degrees[last:], n_parts),
+                np.zeros(int(self.counts[0]) + self.n_unused + self.n_linear + self.n_constant, np.int64),
+            ]
+        )
+        # A complex weight is drawn as (+-1 +-i), so every factor is too long by sqrt(2).
+        worth = (self.weights / float(n_parts) ** np.arange(self.counts.size))[degree]
+        end = degree.size - self.n_constant - self.n_linear
+        worth[end - self.n_unused : end] = 0
+        if self.n_linear:
+            degree[end : end + self.n_linear] = 1
+            worth[end : end + self.n_linear] = self.coefficients[1]
+        worth[degree.size - self.n_constant :] = self.coefficients[0]
+        return degree, worth
+
+    def mean(self, dot: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return what the map estimates on average over its signs, given these counts."""
+        a = self.counts * self.weights
+        a[0] += self.coefficients[0] * self.n_constant
+        if self.n_linear:
+            a[1] += self.coefficients[1]
+        return np.asarray(np.polynomial.polynomial.polyval(dot, a), dtype=np.float64)
+
+    def estimate_moments(self, pairs: Pairs) -> EstimateMoments:
+        """Return the moments of the estimate, given how many features each degree has got."""
+        covariances = [
+            maclaurin_covariance(pairing, self.weights, self.groups, self.order, self.complex_weights)
+            for pairing in (of_estimate(pairs), of_lengths(pairs))
+        ]
+        fourth = np.full(pairs.dot.shape, self.n_constant * self.coefficients[0] ** 2)
+        if self.n_linear:
+            fourth += self.coefficients[1] ** 2 * pairs.Q
+        for n in np.flatnonzero(self.counts):
+            fourth += self.counts[n] * self.weights[n] ** 2 * maclaurin_fourth(pairs, int(n), self.complex_weights)
+        lengths = self.mean(pairs.left) * self.mean(pairs.right) + covariances[1]
+        return EstimateMoments(self.mean(pairs.dot), covariances[0], lengths, fourth)
+
+    def chunk_sums(self, pairs: Pairs, chunk: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Cut the columns into chunks; sum the products of squared lengths, and the squared estimates, of chunks.
+
+        Both in the mean over the signs. What varies about them is taken to vary in every chunk on its own.
+        """
+        whole = self.estimate_moments(pairs)
+        degree, worth = self.columns()
+        # In the mean a column of degree n has the square worth * |x|^2n, times sqrt(2)^n / sqrt(2) if
+        # complex; a column of the exact linear part has its share of |x|^2.
+        share = worth.copy()
+        if self.complex_weights:
+            random = np.arange(degree.size) < degree.size - self.n_constant - self.n_linear
+            share[random & (degree > 0)] *= 2.0 ** (degree[random & (degree > 0)] - 1.0)
+        if self.n_linear:
+            share[degree.size - self.n_constant - self.n_linear : degree.size - self.n_constant] /= self.n_linear
+        n_chunks = -(-degree.size // chunk)
+        table = np.zeros((n_chunks, self.counts.size))
+        np.add.at(table, (np.arange(degree.size) // chunk, degree), share)
+        gram = table.T @ table
+        powers = np.arange(self.counts.size)
+        lengths = (pairs.left**powers) @ gram @ (pairs.right.T**powers).T
+        # On the anti-diagonals of the Gram matrix stand the coefficients of the squared polynomials.
+        squares = np.array(
+            [np.trace(gram[:, ::-1], offset=gram.shape[0] - 1 - k) for k in range(2 * gram.shape[0] - 1)]
+        )
+        products = np.asarray(np.polynomial.polynomial.polyval(pairs.dot, squares), dtype=np.float64)
+        spread = whole.lengths - self.mean(pairs.left) * self.mean(pairs.right)
+        return lengths + spread, products + whole.variance
+
+
+def group_counts(counts: NDArray[np.int64], order: int | None) -> NDArray[np.int64]:
+    """Cut the features, highest degree first, into groups of `order`; count degrees in each."""
+    if order is None:
+        return counts[None, :]
+    positive = counts.copy()
+    positive[0] = 0
+    ends = np.cumsum(positive[::-1])[::-1]  # features of degree n or more
+    starts = ends - positive
+    n_groups = -(-int(positive.sum()) // order)
+    edges = np.arange(n_groups + 1)[:, None] * order
+    filled = np.clip(np.minimum(edges, ends) - starts, 0, None)
+    groups = np.diff(filled, axis=0)
+    if not n_groups:
+        groups = np.zeros((1, counts.size), np.int64)
+    groups[0, 0] = counts[0]
+    return groups

@@ -1,0 +1,190 @@
+"""TensorSketch of Pham and Pagh: polynomial kernels by convolved count sketches."""
+
+import math
+from functools import cache
+from numbers import Integral
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import fft
+from scipy.sparse import issparse
+from sklearn.utils import check_scalar
+
+from craftmaps._rows.randomness import integers, seed_of, signs
+from craftmaps._rows.tiling import csr_block, frozen, next_power_of_two
+from craftmaps._system.threads import for_row_blocks
+from craftmaps.kernels import DotProductKernel, Polynomial, Rows
+from craftmaps.maps.feature_map import KernelMap
+from craftmaps.maps.moments import EstimateMoments, of_estimate, of_lengths, pairs_of, tensor_sketch_covariance
+
+_BLOCK_BYTES = 2**18  # of sketches: with their spectra they stay in the second-level cache
+_TILE_BYTES, _LANES_ROWS = 2**20, 256  # of a block on lanes, where only its rows take room
+_MIN_LANES_WIDTH = 16  # columns are written a vector at a time
+
+
+class TensorSketch(KernelMap):
+    r"""Estimate a polynomial kernel by convolving count sketches.
+
+    The sketch of :math:`\tilde x^{\otimes r}`, :math:`\tilde x = (\sqrt\gamma x, \sqrt{q})`, is the
+    circular convolution of r count sketches of :math:`\tilde x`, so a row costs
+    :math:`O(r (d + D \log D))` and a sparse row :math:`O(r (nnz + D \log D))`. Single precision
+    stays single precision, through the Fourier transforms too.
+
+    Parameters
+    ----------
+    kernel : Polynomial, default=Polynomial()
+    n_components : int, default=1024
+        Output width D. Odd widths have a slightly lower variance, powers of two are fastest.
+    random_state : int, RandomState instance or None, default=None
+        Where the seed comes from.
+
+    Attributes
+    ----------
+    seed_ : int
+        All that is needed to draw the map again.
+    buckets_ : ndarray of shape (degree, n_features_in_ + 1), dtype int64
+    signs_ : ndarray of shape (degree, n_features_in_ + 1), dtype int8
+
+    References
+    ----------
+    N. Pham and R. Pagh, "Fast and scalable polynomial kernels via explicit feature maps", 2013.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from craftmaps import Polynomial, TensorSketch
+    >>> TensorSketch(Polynomial(degree=2), n_components=64, random_state=0).fit_transform(np.eye(3)).shape
+    (3, 64)
+    """
+
+    def __init__(
+        self,
+        kernel: DotProductKernel = Polynomial(),  # noqa: B008 - a kernel is never changed in place, see KernelMap
+        n_components: int = 1024,
+        *,
+        random_state: Any = None,
+    ):
+        self.kernel = kernel
+        self.n_components = n_components
+        self.random_state = random_state
+
+    def fit(self, X: Rows, y: None = None) -> Self:
+        """Draw buckets and signs for the width of X."""
+        X = self._validated(X)
+        kernel = self._checked_kernel()
+        if not isinstance(kernel, Polynomial):
+            raise TypeError(
+                f"kernel must be a Polynomial for TensorSketch, got {type(kernel).__name__}; "
+                "RandomMaclaurin takes every dot-product kernel."
+            )
+        check_scalar(self.n_components, "n_components", Integral, min_val=1, max_val=2**31)
+        self._refuse_overflow(X)
+        self.seed_ = seed_of(self.random_state)
+        return self._draw(X.shape[1])
+
+    def _draw(self, width: int) -> Self:
+        """Draw buckets and signs for a width."""
+        kernel: Any = self.kernel
+        shape = (int(kernel.degree), width + 1)
+        self.buckets_ = integers(self.seed_, "buckets", shape, int(self.n_components))
+        self.signs_ = signs(self.seed_, "signs", shape)
+        self._scale, self._constant = math.sqrt(kernel.gamma), math.sqrt(kernel.coef0)
+        self._remember_parameters()
+        return self
+
+    def _transform_rows(self, X: Any) -> NDArray[np.floating]:
+        """Map rows that are known to be good, a block at a time."""
+        out = np.empty((X.shape[0], self._n_features_out), X.dtype)
+        if not len(self.buckets_):  # the sketch of the constant 1
+            out[:] = 0
+            out[:, 0] = 1
+            return out
+        signs = self.signs_.astype(X.dtype)
+        signs[:, :-1] *= X.dtype.type(self._scale)
+        signs[:, -1] *= X.dtype.type(self._constant)  # a feature that is 1 everywhere
+        write, block_rows = _sketch_by_rows, max(1, _BLOCK_BYTES // (X.dtype.itemsize * out.shape[1]))
+        if self._is_for_lanes():
+            tile_rows = _LANES_ROWS if issparse(X) else _TILE_BYTES // (X.dtype.itemsize * X.shape[1])
+            write, block_rows = _sketch_on_lanes, min(_LANES_ROWS, tile_rows)
+            # What the transforms leave out of scaling: powers of two, which are exact.
+            signs *= X.dtype.type(0.5)
+            signs[0] /= out.shape[1]
+
+        def block(start: int, stop: int) -> None:
+            write(X, start, stop, self.buckets_, signs, out[start:stop])
+
+        for_row_blocks(block, X.shape[0], block_rows)
+        return out
+
+    def _is_for_lanes(self) -> bool:
+        """Tell whether our own Fourier transforms, of powers of two, can be used, and are needed."""
+        D = self._n_features_out
+        return len(self.buckets_) > 1 and D >= _MIN_LANES_WIDTH and D == next_power_of_two(D)
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.n_components)
+
+    def _estimate_moments(self, X: Any, Y: Any = None) -> EstimateMoments:
+        """Return the moments of the estimate at all pairs of rows."""
+        D, degree = int(self.n_components), int(self.kernel.degree)
+        pairs = pairs_of(X, Y, math.sqrt(self.kernel.gamma), math.sqrt(self.kernel.coef0))
+        N, S, Q = pairs.N**degree, pairs.S**degree, pairs.Q**degree
+        return EstimateMoments(
+            mean=pairs.dot**degree,
+            variance=tensor_sketch_covariance(of_estimate(pairs), degree, D),
+            lengths=N + tensor_sketch_covariance(of_lengths(pairs), degree, D),
+            # Up to terms of order 1/D^2: four products meet in a bucket as one, or as two pairs.
+            fourth=Q + (N + 2 * S - 3 * Q) / D,
+        )
+
+    def _operations(self, density: float) -> float:
+        """Count the arithmetic of a row: count sketches, Fourier transforms and their products."""
+        D, degree = int(self.n_components), int(self.kernel.degree)
+        sketches = degree * (2.0 * self.n_features_in_ * density + 3.0 * D)
+        return sketches + (degree + 1) * 2.5 * D * max(math.log2(D), 1)
+
+
+def _sketch_on_lanes(X: Any, start: int, stop: int, buckets: NDArray, signs: NDArray, out: NDArray) -> None:
+    """Write the sketches of some rows, several side by side."""
+    from craftmaps._loops import lanes, tensor_sketch
+
+    D = out.shape[1]
+    # Two sketches of a line's rows have to stay in the second-level cache.
+    line = lanes.line_for(stop - start, X.dtype, lanes.LINE_BYTES // 2)
+    drawn = (frozen(buckets), frozen(signs), _twiddles(D, X.dtype))
+    z, product = (lanes.aligned_empty(D * len(line), X.dtype) for _ in range(2))
+    if issparse(X):
+        tensor_sketch.convolve_csr(*csr_block(X, start, stop), *drawn, z, product, out, line)
+        return
+    n_tiles, width = -(-(stop - start) // len(line)), X.shape[1] + 1
+    tiles = lanes.aligned_empty(n_tiles * width * len(line), X.dtype).reshape(n_tiles, -1)
+    position, factor = np.arange(width), np.ones(width, X.dtype)
+    lanes.load_dense(frozen(np.ascontiguousarray(X[start:stop])), frozen(position), frozen(factor), tiles, line)
+    tiles[:, -len(line) :] = 1
+    tensor_sketch.convolve_dense(tiles, *drawn, z, product, out, line)
+
+
+def _sketch_by_rows(X: Any, start: int, stop: int, buckets: NDArray, signs: NDArray, out: NDArray) -> None:
+    """Write the sketches of some rows, of any width: multiply spectra and transform back."""
+    from craftmaps._loops import count_sketch
+
+    rows: tuple = csr_block(X, start, stop) if issparse(X) else (frozen(np.ascontiguousarray(X[start:stop])),)
+    sketch: Any = count_sketch.sketch_csr if issparse(X) else count_sketch.sketch_dense
+    spectrum = None
+    for factor_buckets, factor_signs in zip(buckets, signs, strict=True):
+        sketch(*rows, frozen(factor_buckets), frozen(factor_signs), out)
+        if len(buckets) == 1:
+            return
+        factor_spectrum = fft.rfft(out, axis=1)
+        spectrum = factor_spectrum if spectrum is None else np.multiply(spectrum, factor_spectrum, out=spectrum)
+    out[:] = fft.irfft(spectrum, n=out.shape[1], axis=1, overwrite_x=True)
+
+
+@cache
+def _twiddles(D: int, dtype: np.dtype) -> Any:
+    """Return the tables of our own Fourier transforms, made once for a width."""
+    from craftmaps._loops.tensor_sketch import Twiddles, twiddles_for
+
+    return Twiddles(*map(frozen, twiddles_for(D, dtype)))

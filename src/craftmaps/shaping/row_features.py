@@ -1,0 +1,90 @@
+"""From raw rows to features: what every row goes through before it is counted."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+from sklearn.base import BaseEstimator
+from sklearn.preprocessing import StandardScaler
+
+from craftmaps._rows.canonical import unit_rows
+from craftmaps.maps.feature_map import FeatureMap
+
+
+class Lift:
+    """A metric, a length and a feature map, one after the other.
+
+    Parameters
+    ----------
+    metric : fitted transformer or None
+        What turns raw rows into rows worth comparing.
+    scale : float or None
+        A factor for all rows; None brings every row to unit length, and leaves rows of zeros.
+    feature_map : fitted transformer or None
+    """
+
+    def __init__(self, metric: Any, scale: float | None, feature_map: Any = None):
+        self.metric = metric
+        self.scale = scale
+        self.feature_map = feature_map
+
+    def shape_rows(self, X: Any) -> Any:
+        """Return the rows as the feature map sees them."""
+        dtype = X.dtype
+        if self.metric is not None:
+            X = _apply(self.metric, X)
+        if self.scale is None:
+            X = unit_rows(X)
+        elif self.scale != 1:
+            X = X * dtype.type(self.scale)
+        return X.astype(dtype, copy=False)
+
+    def difference(self, other: "Lift") -> str | None:
+        """Name a part in which two lifts differ, if there is one."""
+        for name in ("scale", "metric", "feature_map"):
+            if not same(getattr(self, name), getattr(other, name)):
+                return name
+        return None
+
+    def __call__(self, X: Any, out: NDArray | None = None) -> NDArray[np.floating]:
+        """Return the features of rows that are known to be good.
+
+        `out`, an array of their type and of at least as many rows, may be used for them: fresh memory is slow.
+        """
+        dtype, X = X.dtype, self.shape_rows(X)
+        if isinstance(self.feature_map, FeatureMap):
+            if out is None or out.shape[0] < X.shape[0] or out.dtype != dtype:
+                out = np.empty((X.shape[0], self.feature_map._n_features_out), dtype)
+            self.feature_map._transform_into(X, out[: X.shape[0]])
+            return out[: X.shape[0]]
+        Z = X if self.feature_map is None else self.feature_map.transform(X)
+        return (Z.toarray() if issparse(Z) else np.asarray(Z)).astype(dtype, copy=False)
+
+
+def same(one: Any, two: Any) -> bool:
+    """Tell whether two fitted transformers, or what they hold, are equal."""
+    if type(one) is not type(two):
+        return False
+    if isinstance(one, np.ndarray):
+        return one.shape == two.shape and bool(np.array_equal(one, two))
+    if isinstance(one, dict):
+        return one.keys() == two.keys() and all(same(one[key], two[key]) for key in one)
+    if isinstance(one, (list, tuple)):
+        return len(one) == len(two) and all(same(a, b) for a, b in zip(one, two, strict=True))
+    if issparse(one):
+        return one.shape == two.shape and (one != two).nnz == 0
+    if isinstance(one, BaseEstimator) or type(one).__module__.startswith("craftmaps."):
+        return same(vars(one), vars(two))
+    return one is two or bool(one == two)
+
+
+def _apply(transformer: Any, X: Any) -> Any:
+    """Transform rows that are known to be good, and leave them as they are."""
+    if isinstance(transformer, FeatureMap):
+        return transformer._transform_rows(X)
+    if isinstance(transformer, StandardScaler) and transformer.with_mean and issparse(X):
+        X = X.toarray()
+    elif getattr(transformer, "copy", True) is False:
+        X = X.copy()
+    return transformer.transform(X)
