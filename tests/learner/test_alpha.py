@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
 
-from craftmaps.learners.held_out import Holdout
+from craftmaps.learners.held_out import HeldOut
 from tests.learner.examples import classifier, labelled_rows, regressor
 
 ALPHAS = [1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0]
@@ -142,5 +142,5 @@ def test_a_single_alpha_without_cross_validation(fit_intercept):
 def test_no_more_rows_are_held_out_than_asked_for(monkeypatch):
     X, y = labelled_rows()
     assert len(classifier(holdout_rows=50).fit(X, y)._holdout) == 50
-    monkeypatch.setattr(Holdout, "add", lambda *_: pytest.fail("nothing is to be held out"))
+    monkeypatch.setattr(HeldOut, "add", lambda *_: pytest.fail("nothing is to be held out"))
     classifier(alphas=0.01, cv=None).fit(X, y)

@@ -44,7 +44,7 @@ def fold_path(statistic, rows, room=None):
     rest = statistic.branch(room)
     rest.add(*rows, sign=-1.0)
     scale = rest.scale()
-    path = rest.ridge_path()
+    path = rest.into_ridge_path()
     path.prepare([alpha * scale for alpha in (1e-3, *ALPHAS)])
     return rest, path, scale
 
@@ -58,7 +58,7 @@ def test_outputs_of_rows_left_out(data, alpha, monkeypatch):
     Z, Y = data
     statistic = NormalEquations.of(Z, Y, packed=True)
     rows = (Z[::5], Y[::5])
-    exact = NormalEquations.of(Z, Y).without(*rows)
+    exact = NormalEquations.of(Z, Y) - NormalEquations.of(*rows)
     coef, intercept = exact.solve(alpha * exact.scale())
     expected = rows[0] @ coef.T + intercept
     whole = statistic.solve(alpha * exact.scale())

@@ -52,11 +52,15 @@ class RowCounts(NamedTuple):
         return all(map(np.array_equal, self, other))
 
 
+ALL_ROWS = 2**64 - 1
 NO_ROWS = RowCounts(np.empty(0, np.uint64), np.empty(0, np.int64))
 
 
-class Holdout:
-    """At most `size` different rows with their targets, weights and multiplicities.
+class HeldOut:
+    """All rows whose hashes are at most theta, with their targets, weights and multiplicities.
+
+    Theta is lowered until at most `size` different rows are left. It is kept with the rows, as in the theta sketches of
+    Apache DataSketches: the sample of two sets of rows, or of one without the other, then follows from their samples.
 
     Parameters
     ----------
@@ -64,15 +68,19 @@ class Holdout:
     spent : RowCounts
         Rows whose labels were looked at before the pass, to choose a kernel or to fit a metric. A score on them
         would flatter, so of equal rows only the copies beyond those are held out.
+    sample : Sample, optional
+    theta : int
     """
 
-    def __init__(self, size: int, seed: int, sample: Sample | None = None, spent: RowCounts = NO_ROWS):
+    def __init__(
+        self, size: int, seed: int, spent: RowCounts = NO_ROWS, sample: Sample | None = None, theta: int = ALL_ROWS
+    ):
         self.size = size
         self.seed = seed
         self.spent = spent
+        self._sample, self._theta = sample, theta
         # Rows that may belong to the sample: sorting them in at every block would cost too much.
         self._candidates: list[Sample] = []
-        self._keep(sample)
 
     @property
     def sample(self) -> Sample | None:
@@ -80,8 +88,14 @@ class Holdout:
         if self._candidates:
             parts = [part for part in (self._sample, *self._candidates) if part is not None]
             self._candidates = []
-            self._keep(self._joined(parts))
+            self._sample, self._theta = self._cut(_joined(parts), self._theta)
         return self._sample
+
+    @property
+    def theta(self) -> int:
+        """The largest hash that a row of the sample may have."""
+        _ = self.sample
+        return self._theta
 
     @property
     def free(self) -> NDArray[np.int64]:
@@ -98,15 +112,14 @@ class Holdout:
         """Return the number of different rows that can be held out."""
         return int(np.count_nonzero(self.free))
 
-    def hashes(self, X: Any, target_bits: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    def hashes(self, X: Any, target_hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
         """Hash rows together with their targets."""
-        return row_hashes(X, self.seed) ^ target_bits
+        return row_hashes(X, self.seed) ^ target_hashes
 
-    def add(self, X: Any, y: NDArray, target_bits: NDArray[np.uint64], weight: NDArray[np.float64] | None) -> None:
-        """Add rows in place; `target_bits` is a hash of each row's target."""
-        hashes = self.hashes(X, target_bits)
-        # Most rows of a long stream are out at once; the others are few.
-        low = np.arange(hashes.size) if self._threshold is None else np.flatnonzero(hashes <= self._threshold)
+    def add(self, X: Any, y: NDArray, target_hashes: NDArray[np.uint64], weight: NDArray[np.float64] | None) -> None:
+        """Add rows in place."""
+        hashes = self.hashes(X, target_hashes)
+        low = np.flatnonzero(hashes <= np.uint64(self._theta))  # most rows of a long stream are out at once
         if not low.size:
             return
         weight = np.ones(low.size) if weight is None else weight[low]
@@ -114,29 +127,47 @@ class Holdout:
         if sum(part.hashes.size for part in self._candidates) > 2 * self.size:
             _ = self.sample
 
-    def merged(self, other: "Holdout") -> "Holdout":
-        """Return the sample of the rows of both."""
-        self.refuse_difference(other)
-        if not self.spent.equals(other.spent):
-            raise ValueError("Samples can be merged if choices were made by the same rows, or by none.")
+    def __add__(self, other: "HeldOut") -> "HeldOut":
+        self._refuse_other(other)
         parts = [part.sample for part in (self, other) if part.sample is not None]
-        return Holdout(self.size, self.seed, self._joined(parts) if parts else None, self.spent)
+        theta = min(self.theta, other.theta)
+        if not parts:
+            return self.emptied()
+        return HeldOut(self.size, self.seed, self.spent, *self._cut(_joined(parts), theta))
 
-    def sparing(self, X: Any, target_bits: NDArray[np.uint64]) -> "Holdout":
+    def __sub__(self, other: "HeldOut") -> "HeldOut":
+        self._refuse_other(other)
+        mine, theirs, theta = self.sample, other.sample, min(self.theta, other.theta)
+        if mine is not None and theirs is not None:
+            mine = _without(_up_to(mine, theta), _up_to(theirs, theta))
+        return HeldOut(self.size, self.seed, self.spent, mine, theta)
+
+    def __mul__(self, factor: float) -> "HeldOut":
+        sample = self.sample
+        scaled = None if sample is None else sample._replace(weight=sample.weight * factor)
+        return HeldOut(self.size, self.seed, self.spent, scaled, self.theta)
+
+    def sparing(self, X: Any, target_hashes: NDArray[np.uint64]) -> "HeldOut":
         """Return an empty sample that will not hold out these rows."""
-        return Holdout(self.size, self.seed, spent=RowCounts.of(self.hashes(X, target_bits)))
+        return HeldOut(self.size, self.seed, RowCounts.of(self.hashes(X, target_hashes)))
 
-    def emptied(self) -> "Holdout":
+    def emptied(self) -> "HeldOut":
         """Return a sample of the same kind without rows."""
-        return Holdout(self.size, self.seed, spent=self.spent)
+        return HeldOut(self.size, self.seed, self.spent)
 
-    def refuse_difference(self, other: "Holdout") -> None:
-        """Refuse a sample that cannot be merged with this one."""
+    def refuse_difference(self, other: "HeldOut") -> None:
+        """Refuse a sample that cannot be combined with this one."""
         if (self.size, self.seed) != (other.size, other.seed):
             raise ValueError(
                 f"Samples must have the same size and seed to be merged, got {self.size}, {self.seed} "
                 f"and {other.size}, {other.seed}."
             )
+
+    def _refuse_other(self, other: "HeldOut") -> None:
+        """Refuse a sample of another kind, or one that spares other rows."""
+        self.refuse_difference(other)
+        if not self.spent.equals(other.spent):
+            raise ValueError("Samples can be merged if choices were made by the same rows, or by none.")
 
     def folds(self, n_folds: int) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
         """Return the entries of each fold, and how many of their copies belong to it.
@@ -168,31 +199,52 @@ class Holdout:
         of_rows, of_entries = (weight**2 / free).sum(), (weight**2).sum()
         return float(weight.sum() ** 2 / (share * of_rows + (1 - share) * of_entries))
 
-    def _keep(self, sample: Sample | None) -> None:
-        """Take over a sample, and the hash above which no row can belong to it any more."""
-        self._sample, self._threshold = sample, None
-        if sample is not None and np.count_nonzero(self._free(sample)) == self.size:
-            self._threshold = sample.hashes[-1]
-
     def _free(self, sample: Sample) -> NDArray[np.int64]:
         """Return how many copies of each entry nothing has looked at."""
         return np.maximum(sample.count - self.spent.look_up(sample.hashes), 0)
 
-    def _joined(self, parts: list[Sample]) -> Sample:
-        """Join entries, add up equal ones, and keep those with the smallest hashes.
+    def _cut(self, sample: Sample, theta: int) -> tuple[Sample, int]:
+        """Lower theta until at most `size` entries have free copies; return what is left, and theta.
 
         Entries without a free copy are kept besides, since another copy may come; they do not count.
         """
-        both = np.concatenate([part.hashes for part in parts])
-        unique, first, group = np.unique(both, return_index=True, return_inverse=True)
-        weight = np.bincount(group, np.concatenate([part.weight for part in parts])).astype(np.float64)
-        count = np.bincount(group, np.concatenate([part.count for part in parts])).astype(np.int64)
-        free = np.flatnonzero(count > self.spent.look_up(unique))
-        n_kept = unique.size if free.size < self.size else int(free[self.size - 1]) + 1
-        X = parts[0].X if len(parts) == 1 else stack_rows([part.X for part in parts])
-        y = np.concatenate([part.y for part in parts])
-        kept = first[:n_kept]
-        return Sample(unique[:n_kept], X[kept], y[kept], weight[:n_kept], count[:n_kept])
+        sample = _up_to(sample, theta)
+        free = np.flatnonzero(self._free(sample))
+        if free.size >= self.size:
+            theta = int(sample.hashes[free[self.size - 1]])
+        return _up_to(sample, theta), theta
+
+
+def _joined(parts: list[Sample]) -> Sample:
+    """Join entries and add up equal ones."""
+    hashes, first, group = np.unique(
+        np.concatenate([part.hashes for part in parts]), return_index=True, return_inverse=True
+    )
+    weight = np.bincount(group, np.concatenate([part.weight for part in parts])).astype(np.float64)
+    count = np.bincount(group, np.concatenate([part.count for part in parts])).astype(np.int64)
+    X = parts[0].X if len(parts) == 1 else stack_rows([part.X for part in parts])
+    y = np.concatenate([part.y for part in parts])
+    return Sample(hashes, X[first], y[first], weight, count)
+
+
+def _up_to(sample: Sample, theta: int) -> Sample:
+    """Return the entries whose hashes are at most theta."""
+    n_kept = np.searchsorted(sample.hashes, np.uint64(theta), side="right")
+    return sample if n_kept == sample.hashes.size else Sample(*(part[:n_kept] for part in sample))
+
+
+def _without(sample: Sample, other: Sample) -> Sample:
+    """Take the copies of one sample out of another."""
+    place = np.searchsorted(sample.hashes, other.hashes)
+    is_there = place < sample.hashes.size
+    is_there[is_there] = sample.hashes[place[is_there]] == other.hashes[is_there]
+    if not is_there.all() or (sample.count[place] < other.count).any():
+        raise ValueError("Rows can be taken out of those that were added only: some were not.")
+    count, weight = sample.count.copy(), sample.weight.copy()
+    count[place] -= other.count
+    weight[place] -= other.weight
+    left = np.flatnonzero(count)
+    return Sample(sample.hashes[left], sample.X[left], sample.y[left], weight[left], count[left])
 
 
 def _n_multiples(ends: NDArray[np.int64], step: int) -> NDArray[np.int64]:

@@ -213,7 +213,7 @@ class OnePassLearner(CountingLearner):
                 self._count_in_blocks(X, y, weight)
         elif not other_waits:
             self._statistic = self._statistic + self._aligned_statistic(other) if total is None else total
-            self._holdout = self._holdout.merged(other._holdout)
+            self._holdout = self._holdout + other._holdout
             self.n_rows_seen_ += other.n_rows_seen_
         self._is_solved = False
         return self

@@ -5,6 +5,8 @@ its code word, so least squares for all bits needs only the sums over each label
 out of the statistic and are applied when solving.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -17,6 +19,40 @@ _DRAWS = 32
 _USUAL_BITS = 200
 # Products of bits that drawing a code may take: a few seconds.
 _MOST_WORK = 2**37
+
+
+@dataclass(frozen=True, eq=False)
+class OutputCode:
+    """Which code classes get, and how outputs are decoded.
+
+    Parameters
+    ----------
+    code : {"one-vs-rest", "random", "hadamard"} or array of shape (n_classes, n_bits)
+    size : int or None
+        Number of bits of a random or Hadamard code.
+    decoding : {"euclidean", "hamming", "loss"}
+    seed : int
+    """
+
+    code: str | ArrayLike
+    size: int | None
+    decoding: str
+    seed: int
+
+    def words(self, n_classes: int) -> NDArray[np.float64]:
+        """Return the code words; a single bit is enough to tell one of two classes from the rest."""
+        if isinstance(self.code, str) and self.code == "one-vs-rest" and n_classes == 2:
+            return np.array([[-1.0], [1.0]])
+        return make_code(self.code, n_classes, self.size, self.seed)
+
+    def scores(self, outputs: NDArray, words: NDArray[np.float64]) -> NDArray:
+        """Return a score for every class from outputs for the bits."""
+        return class_scores(outputs, words, self.decoding)
+
+    def check_classes(self, n_classes: int) -> None:
+        """Refuse a number of classes that a given code is not for."""
+        if not isinstance(self.code, str) and np.shape(self.code)[0] != n_classes:
+            raise ValueError(f"code must have a row for each of {n_classes} classes, got {np.shape(self.code)[0]}.")
 
 
 def make_code(code: str | ArrayLike, n_classes: int, size: int | None, seed: int) -> NDArray[np.float64]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from craftmaps._system.progress import tell
 from craftmaps._system.threads import multiply
-from craftmaps.learners.held_out import Holdout
+from craftmaps.learners.held_out import HeldOut
 from craftmaps.least_squares.normal_equations import NormalEquations
 
 DEFAULT_ALPHAS = tuple(10.0 ** np.arange(-8, 2))
@@ -39,7 +39,7 @@ class Fold(NamedTuple):
     count: NDArray[np.int64]
 
 
-def folds_of(holdout: Holdout, n_folds: int) -> list[Fold]:
+def folds_of(holdout: HeldOut, n_folds: int) -> list[Fold]:
     """Cut a held-out sample into folds."""
     sample = holdout.sample
     if sample is None:
@@ -87,7 +87,7 @@ def choose_alpha(
         rest = statistic.branch(room=rest)
         rest.add(Z, targets(fold.y), fold.weight, sign=-1.0)
         unit = rest.scale(fit_intercept) or 1.0
-        path = rest.ridge_path(fit_intercept)
+        path = rest.into_ridge_path(fit_intercept)
         tell(f"Choosing alpha: fold {i + 1} of {len(folds)}")
         path.prepare([race.alphas[j] * unit for j in race.live])
 

@@ -12,7 +12,7 @@ from craftmaps._system.memory import available_memory
 from craftmaps._system.progress import Progress
 from craftmaps.learners.automatic_choice import is_auto
 from craftmaps.learners.feature_recipe import SettledLearner
-from craftmaps.learners.held_out import Holdout, stack_rows
+from craftmaps.learners.held_out import HeldOut, stack_rows
 from craftmaps.least_squares.normal_equations import NormalEquations
 from craftmaps.shaping.row_features import Lift
 
@@ -40,7 +40,7 @@ class CountingLearner(SettledLearner):
         self._waiting: list[tuple] = []
         self._statistic: Any = None
         self._room: NDArray | None = None
-        self._holdout = Holdout(int(self.holdout_rows), child_seed(self.seed_, "holdout"))
+        self._holdout = HeldOut(int(self.holdout_rows), child_seed(self.seed_, "holdout"))
         self._is_solved = False
         self.choices_ = {name: getattr(self, name) for name in ("kernel", "metric", "normalize")}
 

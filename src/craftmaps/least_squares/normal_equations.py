@@ -16,14 +16,16 @@ from craftmaps.least_squares.ridge_path import Gram, RidgePath, Solution
 from craftmaps.least_squares.square_gram import SquareGram, gram_from_plain
 
 _SUM_ROWS, _SUM_COLUMNS = 256, 1024
+_SUMS = ("cross", "feature_sums", "target_sums")
 
 
 class NormalEquations:
     r"""Sums over rows from which ridge regressions on any penalty can be solved.
 
     Of features Z, targets Y and weights w it keeps :math:`Z^T W Z`, :math:`Z^T W Y`, the weighted
-    sums of Z, Y and Y squared, and the number of rows. Adding two of them gives what all
-    rows together would give, so `+` is associative and commutative up to rounding.
+    sums of Z and Y, and the number of rows. Adding two of them gives what all rows together
+    would give, so `+` is associative and commutative up to rounding; `-` takes rows away again and
+    `* factor` weighs them less.
 
     Products of float32 features are formed in float32, a block of rows at a time, and added up in
     float64. Where a float64 square does not fit, `packed` keeps one triangle in float32 instead:
@@ -56,7 +58,6 @@ class NormalEquations:
         self.cross = np.zeros((n_features, n_targets))
         self.feature_sums = np.zeros(n_features)
         self.target_sums = np.zeros(n_targets)
-        self.target_squares = np.zeros(n_targets)
 
     @classmethod
     def of(cls, Z: ArrayLike, Y: ArrayLike, sample_weight: ArrayLike | None = None, packed: bool = False) -> Self:
@@ -106,7 +107,6 @@ class NormalEquations:
         self.n_rows += int(sign) * Z.shape[0]
         self.weight += sign * float(w.sum())
         self.target_sums += sign * (w @ Y64)
-        self.target_squares += sign * squares
         # Targets may be far from zero, and then centred ones keep their digits in float32 products.
         centre = (w @ Y64) / w.sum() if w.any() else np.zeros(Y64.shape[1])
         products = _products(Z, np.column_stack([w[:, None] * (Y64 - centre), w]).astype(Z.dtype))
@@ -116,6 +116,28 @@ class NormalEquations:
     def __add__(self, other: "NormalEquations") -> "NormalEquations":
         if not isinstance(other, NormalEquations):
             return NotImplemented
+        total = self.copy()
+        total.combine(other)
+        return total
+
+    def __sub__(self, other: "NormalEquations") -> "NormalEquations":
+        if not isinstance(other, NormalEquations):
+            return NotImplemented
+        rest = self.copy()
+        rest.combine(other, sign=-1.0)
+        return rest
+
+    def __mul__(self, factor: float) -> "NormalEquations":
+        scaled = self.copy()
+        scaled._gram *= factor  # type: ignore[operator]
+        for name in ("weight", *_SUMS, "largest"):
+            setattr(scaled, name, getattr(self, name) * factor)
+        return scaled
+
+    __rmul__ = __mul__
+
+    def combine(self, other: "NormalEquations", sign: float = 1.0) -> None:
+        """Add the rows of another statistic in place; with sign=-1 take them away."""
         if self.cross.shape != other.cross.shape:
             raise ValueError(
                 "Statistics must be of equally many features and targets to be added, "
@@ -123,23 +145,30 @@ class NormalEquations:
             )
         if self.packed != other.packed:
             raise ValueError("Statistics must both be packed, or neither, to be added.")
-        total = self.copy()
-        total._gram += other._gram  # type: ignore[operator]
-        for name in ("n_rows", "weight", "cross", "feature_sums", "target_sums", "target_squares"):
-            setattr(total, name, getattr(self, name) + getattr(other, name))
-        total.rounding = max(self.rounding, other.rounding)
-        total.largest = max(self.largest, other.largest)
-        return total
+        if sign < 0:
+            self.largest = max(self.largest, float(self._gram.diagonal().sum()))
+        self._gram.combine(other._gram, sign)  # type: ignore[arg-type]
+        self.n_rows += int(sign) * other.n_rows
+        self.weight += sign * other.weight
+        self.feature_sums += sign * other.feature_sums
+        self.cross += sign * other.cross
+        self.target_sums += sign * other.target_sums
+        self.rounding, self.largest = max(self.rounding, other.rounding), max(self.largest, other.largest)
 
     def copy(self) -> "NormalEquations":
         """Return a copy."""
         return self._with_gram(self._gram.copy())
 
-    def without(self, Z: NDArray, Y: NDArray, sample_weight: ArrayLike | None = None) -> "NormalEquations":
-        """Return the statistic without some of its rows."""
-        rest = self.copy()
-        rest.add(Z, Y, sample_weight, sign=-1.0)
-        return rest
+    def with_targets(self, places: NDArray[np.int64], n_targets: int) -> "NormalEquations":
+        """Return the statistic with its targets at other places among n_targets, the others zero.
+
+        It takes over the Gram matrix: add to one of the two only.
+        """
+        moved = NormalEquations.__new__(NormalEquations)
+        vars(moved).update(vars(self))
+        moved.cross, moved.target_sums = np.zeros((self.cross.shape[0], n_targets)), np.zeros(n_targets)
+        moved.cross[:, places], moved.target_sums[places] = self.cross, self.target_sums
+        return moved
 
     def branch(self, room: "NormalEquations | None" = None) -> "NormalEquations":
         """Return a statistic to be changed and solved, while this one stays as it is.
@@ -156,26 +185,11 @@ class NormalEquations:
         other._gram = gram
         return other
 
-    def with_targets(self, positions: NDArray[np.int64], n_targets: int) -> "NormalEquations":
-        """Return the statistic with its targets at other positions among n_targets, the others zero.
-
-        It takes over the Gram matrix: add to one of the two only.
-        """
-        moved = NormalEquations.__new__(NormalEquations)
-        vars(moved).update(vars(self))
-        moved.cross = np.zeros((self.cross.shape[0], n_targets))
-        moved.cross[:, positions] = self.cross
-        moved.target_sums, moved.target_squares = np.zeros((2, n_targets))
-        moved.target_sums[positions] = self.target_sums
-        moved.target_squares[positions] = self.target_squares
-        return moved
-
     def solve(
         self,
         alpha: float,
         *,
         fit_intercept: bool = True,
-        targets: NDArray[np.float64] | None = None,
         penalty: NDArray[np.float64] | None = None,
     ) -> Solution:
         """Return the ridge solution for alpha, the weight of the squared coefficients.
@@ -186,23 +200,17 @@ class NormalEquations:
             Zero or more, as in scikit-learn's `Ridge`.
         fit_intercept : bool, default=True
             Whether to have an unpenalised constant, by centring with the stored sums.
-        targets : ndarray of shape (n_targets, n_outputs), optional
-            Outputs as combinations of the targets, such as code words of labels.
         penalty : ndarray of shape (n_features, n_features), optional
             Used instead of the identity.
         """
-        return self.branch().ridge_path(fit_intercept, targets, penalty).solve(alpha)
+        return self.ridge_path(fit_intercept, penalty).solve(alpha)
 
-    def ridge_path(
-        self,
-        fit_intercept: bool = True,
-        targets: NDArray[np.float64] | None = None,
-        penalty: NDArray[np.float64] | None = None,
-    ) -> RidgePath:
-        """Return ridge solutions for one alpha after another; see `solve`.
+    def ridge_path(self, fit_intercept: bool = True, penalty: NDArray[np.float64] | None = None) -> RidgePath:
+        """Return ridge solutions for one alpha after another; see `solve`."""
+        return self.branch().into_ridge_path(fit_intercept, penalty)
 
-        Centring changes the Gram matrix: take a `branch` of a statistic that is still needed.
-        """
+    def into_ridge_path(self, fit_intercept: bool = True, penalty: NDArray[np.float64] | None = None) -> RidgePath:
+        """Do the same and use up this statistic, whose Gram matrix is centred in place: spares a copy of a branch."""
         right, mean, target_mean = self.cross, np.zeros_like(self.feature_sums), np.zeros_like(self.target_sums)
         # Rounding errors are in units of what is there, or of what was there before rows were taken away.
         traces = (float(self._gram.diagonal().sum()) or 1.0, self.largest)
@@ -210,8 +218,6 @@ class NormalEquations:
             mean, target_mean = self.feature_sums / self.weight, self.target_sums / self.weight
             right = self.cross - np.outer(self.feature_sums, target_mean)
             self._gram.add_outer(-1 / self.weight, self.feature_sums)
-        if targets is not None:
-            right, target_mean = right @ targets, target_mean @ targets
         return RidgePath(
             self._gram,
             right,
@@ -249,7 +255,6 @@ class NormalEquations:
         n_features, n_targets = statistic.cross.shape
         statistic.feature_sums = fields.array("feature_sums", (n_features,), double)
         statistic.target_sums = fields.array("target_sums", (n_targets,), double)
-        statistic.target_squares = fields.array("target_squares", (n_targets,), double)
         statistic._gram = gram_from_plain(fields.object("gram"), n_features)
         fields.only([*vars(statistic), "largest", "gram"])
         return statistic

@@ -83,9 +83,17 @@ class PackedGram:
         """
         return ChangedGram(self, [], QuickSolver() if room is None else room.quick)
 
-    def __iadd__(self, other: "PackedGram") -> Self:
+    def combine(self, other: "PackedGram", sign: float) -> None:
+        """Add another matrix in place, or with a negative sign take it away."""
         for mine, theirs in zip(self.panels, other.panels, strict=True):
-            mine += theirs
+            if sign > 0:
+                mine += theirs
+            else:
+                mine -= theirs
+
+    def __imul__(self, factor: float) -> Self:
+        for panel in self.panels:
+            panel *= np.float32(factor)
         return self
 
     def square(self) -> NDArray[np.float64]:

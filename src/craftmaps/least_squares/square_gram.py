@@ -75,8 +75,15 @@ class SquareGram:
         """Return a matrix that can be changed on its own, perhaps in the memory of another one."""
         return self.copy(room)
 
-    def __iadd__(self, other: "SquareGram") -> Self:
-        self.array += other.array
+    def combine(self, other: "SquareGram", sign: float) -> None:
+        """Add another matrix in place, or with a negative sign take it away."""
+        if sign > 0:
+            self.array += other.array
+        else:
+            self.array -= other.array
+
+    def __imul__(self, factor: float) -> Self:
+        self.array *= factor
         return self
 
     def square(self) -> NDArray[np.float64]:

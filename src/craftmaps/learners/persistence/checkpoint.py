@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from craftmaps._system.fields import DamagedError, Fields, shown
-from craftmaps.learners.held_out import Holdout, RowCounts, Sample
+from craftmaps.learners.held_out import ALL_ROWS, HeldOut, RowCounts, Sample
 from craftmaps.learners.persistence import container as model_file
 from craftmaps.learners.persistence.container import ModelFileError
 from craftmaps.learners.persistence.fitted_parts import lift_to_plain, names_to_plain
@@ -158,6 +158,7 @@ def _holdout_to_plain(learner: Any) -> dict[str, Any]:
         "size": holdout.size,
         "seed": holdout.seed,
         "spent": holdout.spent._asdict(),
+        "theta": holdout.theta,
         "sample": None,
     }
     if holdout.sample is not None:
@@ -168,14 +169,14 @@ def _holdout_to_plain(learner: Any) -> dict[str, Any]:
     return plain
 
 
-def _holdout_from_plain(learner: Any, fields: Fields) -> Holdout:
+def _holdout_from_plain(learner: Any, fields: Fields) -> HeldOut:
     """Make the held-out sample again."""
     size, seed = learner._holdout.size, learner._holdout.seed  # as the parameters and the seed of the run have them
     fields.whole("size", size, size)
     fields.whole("seed", seed, seed)
     spent = _spent_from_plain(fields.object("spent"))
     if fields.value("sample") is None:
-        return Holdout(size, seed, spent=spent)
+        return HeldOut(size, seed, spent)
     plain = fields.object("sample")
     plain.only(Sample._fields)
     X = rows_from_plain(plain, "X", learner.n_features_in_)
@@ -186,7 +187,7 @@ def _holdout_from_plain(learner: Any, fields: Fields) -> Holdout:
     whole = [name for name in Sample._fields if name not in values]
     sample = Sample(**values, **{name: plain.array(name, (n_rows,), (np.int64, np.uint64)) for name in whole})
     _check_order(sample, plain)
-    return Holdout(size, seed, sample, spent)
+    return HeldOut(size, seed, spent, sample, fields.whole("theta", int(sample.hashes[-1]), ALL_ROWS))
 
 
 def _spent_from_plain(plain: Fields) -> RowCounts:

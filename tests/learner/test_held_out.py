@@ -7,7 +7,7 @@ import pytest
 from scipy.sparse import csr_matrix
 
 from craftmaps._rows.sampling import row_hashes
-from craftmaps.learners.held_out import Holdout
+from craftmaps.learners.held_out import HeldOut
 
 SEED = 7
 
@@ -26,7 +26,7 @@ def bits(y):
 
 
 def sample_of(blocks, size=40):
-    holdout = Holdout(size, SEED)
+    holdout = HeldOut(size, SEED)
     for X, y, w in blocks:
         holdout.add(X, y, bits(y), w)
     return holdout
@@ -73,10 +73,10 @@ def test_any_order_and_any_chunking(data, size, bounds, seed):
 def test_any_merging(data, size):
     a, b, c = (sample_of([part], size) for part in cut(data, [30, 220]))
     whole = sample_of(cut(data, []), size)
-    for merged in (a.merged(b).merged(c), c.merged(a.merged(b)), b.merged(c).merged(a)):
+    for merged in (a + b + c, c + (a + b), b + c + a):
         assert_same(merged, whole)
-    assert_same(whole.merged(Holdout(size, SEED)), whole)
-    assert_same(Holdout(size, SEED).merged(whole), whole)
+    assert_same(whole + HeldOut(size, SEED), whole)
+    assert_same(HeldOut(size, SEED) + whole, whole)
 
 
 def test_no_weights_are_weights_of_one(data):
@@ -89,7 +89,7 @@ def test_no_weights_are_weights_of_one(data):
 def test_csr_and_dense(data):
     dense = sample_of(cut(data, [90]))
     sparse = sample_of([(csr_matrix(X), y, w) for X, y, w in cut(data, [90])])
-    assert_same(Holdout(sparse.size, SEED, sparse.sample._replace(X=sparse.sample.X.toarray())), dense)
+    assert_same(HeldOut(sparse.size, SEED, sample=sparse.sample._replace(X=sparse.sample.X.toarray())), dense)
 
 
 def test_single_and_double_precision(data):
@@ -109,7 +109,7 @@ def test_folds_cover_every_copy_once(data):
 def spared(data, size, n_spent):
     """Return a sample that spares the first copies of some rows, and the counts of all rows by the slow way."""
     X, y, _ = data
-    holdout = Holdout(size, SEED).sparing(X[:n_spent], bits(y[:n_spent]))
+    holdout = HeldOut(size, SEED).sparing(X[:n_spent], bits(y[:n_spent]))
     hashes = row_hashes(X, SEED) ^ bits(y)
     unique, count = np.unique(hashes, return_counts=True)
     spent = np.array([(hashes[:n_spent] == h).sum() for h in unique])
@@ -139,12 +139,12 @@ def test_samples_that_spare_rows_merge(data):
         part = spared(data, 40, 120)[0]
         part.add(X, y, bits(y), w)
         parts.append(part)
-    for merged in (parts[0].merged(parts[1]).merged(parts[2]), parts[2].merged(parts[0].merged(parts[1]))):
+    for merged in (parts[0] + parts[1] + parts[2], parts[2] + (parts[0] + parts[1])):
         assert_same(merged, whole)
     assert len(whole.emptied()) == 0
     assert whole.emptied().spent.equals(whole.spent)
     with pytest.raises(ValueError, match="choices were made by the same rows"):
-        whole.merged(Holdout(40, SEED))
+        whole + HeldOut(40, SEED)
 
 
 def test_how_many_rows_a_mean_is_worth():
@@ -156,11 +156,45 @@ def test_how_many_rows_a_mean_is_worth():
     assert sample_of([(X[::5], y[::5], weight)], 200).n_effective(200) == pytest.approx(
         weight.sum() ** 2 / (weight**2).sum()
     )
-    assert Holdout(5, 0).n_effective(0) == 0
+    assert HeldOut(5, 0).n_effective(0) == 0
 
 
 def test_samples_of_another_size_or_seed():
     with pytest.raises(ValueError, match="same size and seed to be merged, got 4, 0 and 5, 0"):
-        Holdout(4, 0).merged(Holdout(5, 0))
+        HeldOut(4, 0) + HeldOut(5, 0)
     with pytest.raises(ValueError, match="same size and seed to be merged, got 4, 0 and 4, 1"):
-        Holdout(4, 0).merged(Holdout(4, 1))
+        HeldOut(4, 0) + HeldOut(4, 1)
+
+
+@pytest.mark.parametrize("size", [1, 40, 1000])
+def test_taking_rows_out_again(data, size):
+    """What is left is all remaining rows up to the common theta, as if the others had never come."""
+    a, b, c = (sample_of([part], size) for part in cut(data, [30, 220]))
+    whole = a + b + c
+    for rest, others in ((whole - c, a + b), (whole - a - b, c), (whole - (a + c), b)):
+        theta = min(whole.theta, others.theta)
+        kept = others.sample.hashes <= np.uint64(theta)
+        for name in ("hashes", "X", "y", "weight", "count"):
+            np.testing.assert_array_equal(getattr(rest.sample, name), getattr(others.sample, name)[kept], err_msg=name)
+        # And rows may come again.
+        assert (rest + c).theta <= theta
+    assert_same(whole + c - c, whole)
+    with pytest.raises(ValueError, match="Rows can be taken out of those that were added only"):
+        _ = a - whole
+
+
+def test_theta_is_the_largest_hash_of_the_sample(data):
+    full, all_rows = sample_of(cut(data, []), 40), sample_of(cut(data, []), 1000)
+    assert full.theta == full.sample.hashes[-1]
+    assert all_rows.theta == 2**64 - 1
+    # A sample of few rows that was cut before stays cut: rows above theta may be missing.
+    assert (full - full).theta == full.theta
+    assert len(full - full) == 0
+
+
+def test_weights_fade(data):
+    whole = sample_of(cut(data, []))
+    faded = whole * 0.5
+    np.testing.assert_array_equal(faded.sample.weight, whole.sample.weight / 2)
+    np.testing.assert_array_equal(faded.sample.count, whole.sample.count)
+    assert faded.theta == whole.theta
