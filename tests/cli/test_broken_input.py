@@ -144,7 +144,7 @@ CASES = {
     "NPY without labels": (TRAIN, "alone.npy", 1, "must have labels"),
     "a cut NPZ file": (TRAIN, "cut.npz", 1, "cut.npz is damaged or cut off"),
     "a folder without data": (TRAIN, "nothing", 1, "holds no data files"),
-    "a folder of two formats": (TRAIN, "mixed", 1, "must have one format"),
+    "a folder of two formats": (TRAIN, "mixed", 1, "must hold data of one format"),
     "a picture": (TRAIN, "picture.craft", 1, "picture.craft is in no known format"),
     # Targets.
     "a near name": (
