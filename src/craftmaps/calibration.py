@@ -66,12 +66,11 @@ class Calibration(NamedTuple):
     def from_plain(cls, fields: Fields, n_classes: int) -> Self:
         """Make it again from its numbers and arrays."""
         factor = fields.number("factor", above=0.0)
-        matrix: Any = fields.value("matrix")
-        offset: Any = fields.value("offset")
-        if matrix is None and offset is None:
+        if fields.value("matrix") is None and fields.value("offset") is None:
             return cls(factor)
-        if np.shape(matrix) != (n_classes, n_classes) or np.shape(offset) != (n_classes,):
-            raise DamagedError(f"a calibration of {np.shape(matrix)} and {np.shape(offset)} for {n_classes} classes")
+        shapes = [getattr(fields.value(name), "shape", None) for name in ("matrix", "offset")]
+        if shapes != [(n_classes, n_classes), (n_classes,)]:
+            raise DamagedError(f"a calibration of {shapes[0]} and {shapes[1]} for {n_classes} classes")
         matrix, offset = fields.array("matrix", (n_classes,) * 2, _SAVED), fields.array("offset", (n_classes,), _SAVED)
         return cls(factor, matrix.astype(np.float64), offset.astype(np.float64))
 
