@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from craftmaps.fields import Fields
+from craftmaps.fields import DamagedError, Fields
 from craftmaps.gram import SquareGram, gram_from_plain
 from craftmaps.packed_gram import PackedGram
 from craftmaps.parallel import cut, for_each
@@ -252,7 +252,22 @@ class NormalEquations:
         statistic.target_squares = fields.array("target_squares", (n_targets,), double)
         statistic._gram = gram_from_plain(fields.object("gram"), n_features)
         fields.only([*vars(statistic), "largest", "gram"])
+        statistic._refuse_impossible()
         return statistic
+
+    def _refuse_impossible(self) -> None:
+        """Refuse sums that no rows have: products are at most the roots of the products of sums of squares."""
+        squares, most = self._gram.diagonal(), 2.0  # twice that, for rounding errors
+        if squares.min(initial=0.0) < 0 or self.target_squares.min(initial=0.0) < 0:
+            raise DamagedError("statistic has sums of squares below zero")
+        lengths, targets = most * np.sqrt(squares), np.sqrt(self.target_squares)
+        if (np.abs(self.cross) > np.outer(lengths, targets)).any():
+            raise DamagedError("statistic.cross is larger than sums of squares allow")
+        weight = np.sqrt(self.weight)
+        if (np.abs(self.feature_sums) > lengths * weight).any() or (
+            np.abs(self.target_sums) > most * targets * weight
+        ).any():
+            raise DamagedError("statistic has sums that are larger than sums of squares allow")
 
 
 def _products(Z: NDArray, C: NDArray) -> NDArray[np.float64]:
