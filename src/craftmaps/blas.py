@@ -38,16 +38,17 @@ class _Section:
 
     def __init__(self) -> None:
         self.n_inside = 0
+        self._name = type(self).__name__
 
     @property
     def n_own(self) -> int:
         """How many times this thread is inside."""
-        return getattr(_own, type(self).__name__, 0)
+        return getattr(_own, self._name, 0)
 
     def count(self, change: int) -> None:
         """Note that this thread enters or leaves."""
         self.n_inside += change
-        setattr(_own, type(self).__name__, self.n_own + change)
+        setattr(_own, self._name, getattr(_own, self._name, 0) + change)
 
     def forget_other_threads(self) -> None:
         """Count this thread alone, in a forked child."""
@@ -89,15 +90,16 @@ class _ThreadedBlas(_Section):
         self._changed = threading.Condition(_settings)
 
     def __enter__(self) -> None:
-        with self._changed:
-            if not self.n_own:
+        with _settings:
+            if self._n_forks and not self.n_own:
                 self._changed.wait_for(lambda: not self._n_forks)
             self.count(1)
 
     def __exit__(self, *_: Any) -> None:
-        with self._changed:
+        with _settings:
             self.count(-1)
-            self._changed.notify_all()
+            if self._n_forks:
+                self._changed.notify_all()
 
     def keep_out(self) -> None:
         """Wait until no other thread is inside, and let none in."""
