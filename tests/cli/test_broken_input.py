@@ -337,8 +337,9 @@ def test_one_sentence_and_the_right_exit_code(folder, tmp_path, monkeypatch, cas
     typed, data, code, said = CASES[case]
     before = sorted(folder.iterdir())
     arguments = [part.format(data, out=tmp_path) for part in typed.split()]
-    if arguments[0] == "train" and "--components" not in arguments:
-        arguments += ["--components", "16"]
+    quick = {"--components": "16", "--kernel": "poly:2:1", "--metric": "none"}  # no choices, which tell how they go on
+    if arguments[0] == "train":
+        arguments += [word for option in quick.items() if option[0] not in arguments for word in option]
     result = run(*arguments, code=code)
     assert said in result.stderr
     assert result.stderr.startswith("craftmaps: ")
