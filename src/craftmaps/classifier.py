@@ -196,7 +196,7 @@ class CraftClassifier(ClassifierMixin, OnePassLearner):
         kind = self.classes_.dtype.kind
         if kind not in "OUbiuf" or (kind == "O" and not all(isinstance(label, str) for label in self.classes_)):
             raise TypeError(f"Labels must be strings, numbers or booleans to be saved, got {self.classes_.dtype}.")
-        values = self.classes_.tolist()
+        values: list[Any] = self.classes_.tolist()
         if kind == "U" and max(map(len, values), default=0) > LONGEST:
             raise ValueError(f"Labels must have at most {LONGEST} letters to be saved, got {max(map(len, values))}.")
         return {"dtype": self.classes_.dtype.str, "values": values}
