@@ -15,7 +15,7 @@ from craftmaps.codes import DECODINGS, check_code, class_scores, code_from_plain
 from craftmaps.feature_map import check_choice
 from craftmaps.fields import DamagedError, Fields, shown
 from craftmaps.kernels import DotProductKernel, Rows
-from craftmaps.labels import labels_from_plain
+from craftmaps.labels import LONGEST, labels_from_plain
 from craftmaps.one_pass import OnePassLearner
 from craftmaps.randomness import child_seed, fnv1a
 
@@ -196,7 +196,10 @@ class CraftClassifier(ClassifierMixin, OnePassLearner):
         kind = self.classes_.dtype.kind
         if kind not in "OUbiuf" or (kind == "O" and not all(isinstance(label, str) for label in self.classes_)):
             raise TypeError(f"Labels must be strings, numbers or booleans to be saved, got {self.classes_.dtype}.")
-        return {"dtype": self.classes_.dtype.str, "values": self.classes_.tolist()}
+        values: list[Any] = self.classes_.tolist()
+        if kind == "U" and max(map(len, values), default=0) > LONGEST:
+            raise ValueError(f"Labels must have at most {LONGEST} letters to be saved, got {max(map(len, values))}.")
+        return {"dtype": self.classes_.dtype.str, "values": values}
 
     def _targets_from_plain(self, plain: Any) -> None:
         self.classes_ = labels_from_plain(Fields(plain, "classes"))
