@@ -16,10 +16,11 @@ demo: $(READY)
 test: lint
 	CRAFTMAPS_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal
 
-# The same tests with the lowest versions that pyproject.toml allows, in an environment of their own.
+# The same tests with the lowest versions that pyproject.toml allows, in an environment of their own. What these need
+# themselves is new: typer and matplotlib of that age are warned of what click and pyparsing deprecate today.
 test-lowest: $(LOWEST)/.ready
 	CRAFTMAPS_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_CACHE_DIR=$(LOWEST)/numba \
-		$(LOWEST)/bin/python -m pytest -n auto --dist worksteal -p no:cacheprovider
+		$(LOWEST)/bin/python -m pytest -n auto --dist worksteal -p no:cacheprovider -W ignore::DeprecationWarning
 
 # Mutated models, checkpoints, notes of runs and data files; a case that fails is printed with its number.
 fuzz: $(READY)

@@ -144,7 +144,7 @@ CASES = {
     "NPY without labels": (TRAIN, "alone.npy", 1, "must have labels"),
     "a cut NPZ file": (TRAIN, "cut.npz", 1, "cut.npz is damaged or cut off"),
     "a folder without data": (TRAIN, "nothing", 1, "holds no data files"),
-    "a folder of two formats": (TRAIN, "mixed", 1, "must have one format"),
+    "a folder of two formats": (TRAIN, "mixed", 1, "must hold data of one format"),
     "a picture": (TRAIN, "picture.craft", 1, "picture.craft is in no known format"),
     # Targets.
     "a near name": (
@@ -337,8 +337,9 @@ def test_one_sentence_and_the_right_exit_code(folder, tmp_path, monkeypatch, cas
     typed, data, code, said = CASES[case]
     before = sorted(folder.iterdir())
     arguments = [part.format(data, out=tmp_path) for part in typed.split()]
-    if arguments[0] == "train" and "--components" not in arguments:
-        arguments += ["--components", "16"]
+    quick = {"--components": "16", "--kernel": "poly:2:1", "--metric": "none"}  # no choices, which tell how they go on
+    if arguments[0] == "train":
+        arguments += [word for option in quick.items() if option[0] not in arguments for word in option]
     result = run(*arguments, code=code)
     assert said in result.stderr
     assert result.stderr.startswith("craftmaps: ")

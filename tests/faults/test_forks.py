@@ -67,6 +67,11 @@ def busy(task, n_threads=2):
             worker.join(SECONDS)
 
 
+def numbers():
+    """Return how many threads BLAS uses."""
+    return [library.get_num_threads() for library in blas._libraries()]
+
+
 def enter_and_leave():
     with parallel.serial_blas:
         pass
@@ -75,6 +80,32 @@ def enter_and_leave():
 def test_a_fork_while_the_number_of_blas_threads_changes():
     with busy(enter_and_leave):
         assert all(forked(enter_and_leave) == 0 for _ in range(10))
+
+
+def test_other_threads_do_not_lift_the_limit_to_one():
+    """And what they asked for is neither lost nor kept."""
+    before = numbers()
+    if not before:
+        pytest.skip("no BLAS whose threads can be set")
+    seen, entered, may_leave = [], threading.Event(), threading.Event()
+
+    def other():
+        with craftmaps.threads(3):
+            seen.append(numbers())
+            entered.set()
+            may_leave.wait(SECONDS)
+
+    thread = threading.Thread(target=other)
+    with parallel.serial_blas:
+        thread.start()
+        assert entered.wait(SECONDS)
+    assert seen == [[1] * len(before)]
+    assert numbers() == [3] * len(before)
+    with parallel.serial_blas:
+        may_leave.set()
+        thread.join()
+        assert numbers() == [1] * len(before)
+    assert numbers() == before
 
 
 MULTIPLY = """
@@ -134,14 +165,14 @@ def test_a_child_forgets_the_threads_of_its_parent():
             may_leave.wait(SECONDS)
 
     thread = threading.Thread(target=inside)
-    before = blas._controller().info()
+    before = numbers()
     thread.start()
     assert entered.wait(SECONDS)
 
     def check():
         assert blas.serial_blas.n_inside == 0
         enter_and_leave()
-        assert blas._controller().info() == before
+        assert numbers() == before
 
     assert forked(check) == 0
     assert blas.serial_blas.n_inside == 1
@@ -150,17 +181,17 @@ def test_a_child_forgets_the_threads_of_its_parent():
 
 
 def test_a_child_of_a_thread_that_is_inside_leaves_as_its_parent_does():
-    before = blas._controller().info()
+    before = numbers()
     left = []
 
     def leave():
         parallel.serial_blas.__exit__()
-        assert blas._controller().info() == before
+        assert numbers() == before
 
     with parallel.serial_blas:
         left.append(forked(leave))
     assert left == [0]
-    assert blas._controller().info() == before
+    assert numbers() == before
 
 
 def test_tasks_of_a_child_use_threads_again():

@@ -4,8 +4,8 @@ from tests.faults import broken_judge
 from tests.faults.fuzzing.bases import write_bases
 from tests.faults.fuzzing.pool import Child, Fuzzer
 
-# `make fuzz` runs all kinds.
-KINDS = ("model", "checkpoint", "run")
+# `make fuzz` runs thousands.
+KINDS = ("model", "checkpoint", "run", "data")
 
 
 def test_mutated_files(tmp_path):

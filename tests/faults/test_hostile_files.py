@@ -119,9 +119,9 @@ CRAFT = {
     "a class without weights": (lambda h: h["classes"]["values"].append("z"), "weights for 3 classes, but 4 labels"),
     "classes out of order": (lambda h: h["classes"]["values"].reverse(), "sorted"),
     "labels of a gigabyte each": (lambda h: h["classes"].update(dtype="<U999999999"), "dtype must be"),
-    "labels of a megabyte each": (
-        lambda h: h["classes"].update(dtype="<U9999999", values=[f"{i:03}" for i in range(100)]),
-        "at most",
+    "labels of many letters": (
+        lambda h: h["classes"].update(dtype="<U5000", values=["a", "b", "c" * 5000]),
+        "at most 4096 letters",
     ),
     "a missing intercept": (lambda h: h.update(intercept=h["intercept"][:1]), "intercept must be an array of 3"),
     "code bits": (lambda h: h.update(code="random", code_size=2**40), "A code of"),
@@ -277,6 +277,20 @@ def test_what_no_file_can_hold_is_not_written(tmp_path, monkeypatch):
     with pytest.raises(ValueError, match=r"This model cannot be saved: Permutations would take .* numbers, more than"):
         model.save(tmp_path / "model.craft")
     assert not list(tmp_path.iterdir())
+
+
+def test_text_takes_no_more_room_than_it_has_to(tmp_path, headers):
+    header = headers("craft")
+    header["classes"]["dtype"] = "<U9999999"
+    write(tmp_path / "model.craft", header)
+    assert load_model(tmp_path / "model.craft").predict(X).dtype == np.dtype("<U256")
+
+
+def test_labels_that_could_not_be_read_again_are_not_written(tmp_path):
+    labels = np.where(X[:, 0] > 0, "a" * 5000, "b")
+    model = CraftClassifier(Polynomial(2), **COMMON).fit(X, labels)
+    with pytest.raises(ValueError, match="Labels must have at most 4096 letters to be saved, got 5000"):
+        model.save(tmp_path / "model.craft")
 
 
 def interrupted(path, parameters, rows, y):

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from safetensors.numpy import save_file
+from safetensors import safe_open
+from safetensors.numpy import load_file, save_file
 from sklearn.preprocessing import MinMaxScaler
 
 from craftmaps import (
@@ -150,6 +151,16 @@ def test_safetensors_of_somebody_else(tmp_path):
     save_file({"weights": np.ones(3)}, tmp_path / "other")
     with pytest.raises(ModelFileError, match="not a model of craftmaps"):
         load_model(tmp_path / "other")
+
+
+def test_other_readers_of_safetensors_read_a_model(tmp_path):
+    X, y = np.random.default_rng(0).normal(size=(60, 4)), np.arange(60) % 3
+    model = CraftClassifier(Polynomial(2), 16, metric="covariance", random_state=0).fit(X, y)
+    model.save(tmp_path / "model", dtype=np.float64)
+    arrays = load_file(tmp_path / "model")
+    np.testing.assert_array_equal(arrays["weights"], model._target_coef)
+    with safe_open(tmp_path / "model", framework="numpy") as file:
+        assert json.loads(file.metadata()["craftmaps"])["model"] == "CraftClassifier"
 
 
 def test_no_file(tmp_path):

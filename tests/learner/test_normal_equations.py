@@ -6,7 +6,7 @@ from sklearn.linear_model import Ridge
 
 from craftmaps import NormalEquations
 
-SUMS = ("n_rows", "weight", "cross", "feature_sums", "target_sums")
+SUMS = ("n_rows", "weight", "cross", "feature_sums", "target_sums", "target_squares")
 
 
 @pytest.fixture

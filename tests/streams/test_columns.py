@@ -66,7 +66,7 @@ def test_lists_become_a_feature_per_element(tmp_path, arrow_type):
 @pytest.mark.parametrize("arrow_type", [pa.list_(pa.float64(), 2), pa.list_(pa.float64())])
 def test_missing_lists_and_elements_become_means(tmp_path, arrow_type):
     values = [[1.0, 2.0], None, [None, 4.0]] * (N // 3)
-    # As Feather: pyarrow 17 to 22 do not write missing lists of fixed size to Parquet.
+    # As Feather: pyarrow 18 to 22 do not write missing lists of fixed size to Parquet.
     path = tmp_path / "t.feather"
     pa.feather.write_feather(pa.table({"a": pa.array(values, arrow_type), "label": LABELS}), path)
     X = collect(streams.open(path, batch_rows=8))[0]

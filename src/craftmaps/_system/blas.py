@@ -21,16 +21,56 @@ _settings = threading.RLock()  # held while the number changes, and during a for
 _own = threading.local()
 
 
+class _Number:
+    """The number of BLAS threads: one if a thread needs that, else what was asked for last, else what was found."""
+
+    def __init__(self) -> None:
+        self._asked: list[tuple[int, int]] = []  # numbers, and the threads that asked for them
+        self._found: list[int] | None = None
+
+    def ask(self, n: int) -> None:
+        """Ask for a number on behalf of this thread."""
+        self._asked.append((n, threading.get_ident()))
+        self.set()
+
+    def take_back(self, n: int) -> None:
+        """Take back what this thread asked for last."""
+        last = max(i for i, asked in enumerate(self._asked) if asked == (n, threading.get_ident()))
+        del self._asked[last]
+        self.set()
+
+    def set(self) -> None:
+        """Set the number to what it should be now."""
+        if self._found is None:
+            self._found = [library.get_num_threads() for library in _libraries()]
+        if serial_blas.n_inside:
+            numbers = [1] * len(self._found)
+        else:
+            numbers = [self._asked[-1][0]] * len(self._found) if self._asked else self._found
+        # From 3.8 on threadpoolctl ignores all threads but the one that set it first, and the first one to enter
+        # `serial_blas` is not always the last one to leave.
+        _free()
+        for library, n in zip(_libraries(), numbers, strict=True):
+            library.set_num_threads(n)
+        _free()
+        if not self._asked and not serial_blas.n_inside:
+            self._found = None
+
+    def forget_other_threads(self) -> None:
+        """Keep what this thread asked for, in a forked child; the number is set when it next changes."""
+        self._asked = [asked for asked in self._asked if asked[1] == threading.get_ident()]
+
+
 @contextmanager
 def blas_limit(n: int) -> Iterator[None]:
     """Hold BLAS to n threads."""
     with _settings:
-        limit = _controller().limit(limits=n, user_api="blas").__enter__()
+        _number.ask(n)
     try:
         yield
     finally:
         with _settings:
-            limit.__exit__(None, None, None)
+            _number.take_back(n)
 
 
 class _Section:
@@ -38,16 +78,17 @@ class _Section:
 
     def __init__(self) -> None:
         self.n_inside = 0
+        self._name = type(self).__name__
 
     @property
     def n_own(self) -> int:
         """How many times this thread is inside."""
-        return getattr(_own, type(self).__name__, 0)
+        return getattr(_own, self._name, 0)
 
     def count(self, change: int) -> None:
         """Note that this thread enters or leaves."""
         self.n_inside += change
-        setattr(_own, type(self).__name__, self.n_own + change)
+        setattr(_own, self._name, getattr(_own, self._name, 0) + change)
 
     def forget_other_threads(self) -> None:
         """Count this thread alone, in a forked child."""
@@ -57,24 +98,17 @@ class _Section:
 class _SerialBlas(_Section):
     """Holds BLAS to one thread, which is for the whole process, as long as any thread is inside."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._limit: Any = None  # a child that was forked while others were inside lifts it after its own next use
-
     def __enter__(self) -> None:
         with _settings:
-            if self._limit is None:
-                with _anybody_may_set():
-                    self._limit = _controller().limit(limits=1, user_api="blas")
             self.count(1)
+            if self.n_inside == 1:
+                _number.set()
 
     def __exit__(self, *_: Any) -> None:
         with _settings:
             self.count(-1)
             if not self.n_inside:
-                limit, self._limit = self._limit, None
-                with _anybody_may_set():
-                    limit.restore_original_limits()
+                _number.set()
 
 
 class _ThreadedBlas(_Section):
@@ -89,15 +123,16 @@ class _ThreadedBlas(_Section):
         self._changed = threading.Condition(_settings)
 
     def __enter__(self) -> None:
-        with self._changed:
-            if not self.n_own:
+        with _settings:
+            if self._n_forks and not self.n_own:
                 self._changed.wait_for(lambda: not self._n_forks)
             self.count(1)
 
     def __exit__(self, *_: Any) -> None:
-        with self._changed:
+        with _settings:
             self.count(-1)
-            self._changed.notify_all()
+            if self._n_forks:
+                self._changed.notify_all()
 
     def keep_out(self) -> None:
         """Wait until no other thread is inside, and let none in."""
@@ -123,34 +158,21 @@ class _ThreadedBlas(_Section):
         self._n_forks, self._changed = 0, threading.Condition(_settings)
 
 
+_number = _Number()
 serial_blas = _SerialBlas()
 threaded_blas = _ThreadedBlas()
 
 
-@contextmanager
-def _anybody_may_set() -> Iterator[None]:
-    """Let this thread set the number of BLAS threads, and then others again.
-
-    From 3.8 on threadpoolctl ignores all threads but the one that set it first, and the first one to enter
-    `serial_blas` is not always the last one to leave.
-    """
-    _free()
-    try:
-        yield
-    finally:
-        _free()
+@cache
+def _libraries() -> list[Any]:
+    """Look once for the BLAS libraries that are loaded."""
+    return ThreadpoolController().select(user_api="blas").lib_controllers
 
 
 def _free() -> None:
     """Make threadpoolctl forget which thread set a number first, where it remembers that."""
-    for library in _controller().lib_controllers:
+    for library in _libraries():
         getattr(library, "clear_controlling_thread", lambda force: None)(force=True)
-
-
-@cache
-def _controller() -> ThreadpoolController:
-    """Look once for the BLAS libraries that are loaded."""
-    return ThreadpoolController()
 
 
 def _before_fork() -> None:
@@ -177,6 +199,7 @@ def _after_fork_in_child() -> None:
     if _own.compiler is not None:
         _own.compiler.release()
     _settings = threading.RLock()
+    _number.forget_other_threads()
     serial_blas.forget_other_threads()
     threaded_blas.forget_other_threads()
 

@@ -23,7 +23,7 @@ from craftmaps.cli.predict import predict
 from craftmaps.cli.train import train
 
 _DEBUG = "--debug"
-_LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba", "safetensors", "threadpoolctl", "pyarrow", "typer", "rich")
+_LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba", "threadpoolctl", "pyarrow", "typer", "rich")
 _EXPECTED = (ValueError, TypeError, OSError, ImportError, MemoryError)
 
 

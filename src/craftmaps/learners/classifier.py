@@ -14,7 +14,7 @@ from craftmaps._system.fields import DamagedError, Fields, shown
 from craftmaps.kernels import DotProductKernel, Rows
 from craftmaps.learners.automatic_choice import is_auto
 from craftmaps.learners.calibration import CALIBRATIONS, Calibration, calibrate
-from craftmaps.learners.labels import labels_from_plain
+from craftmaps.learners.labels import LONGEST, labels_from_plain
 from craftmaps.learners.one_pass import OnePassLearner
 from craftmaps.learners.output_codes import (
     DECODINGS,
@@ -203,7 +203,10 @@ class CraftClassifier(ClassifierMixin, OnePassLearner):
         kind = self.classes_.dtype.kind
         if kind not in "OUbiuf" or (kind == "O" and not all(isinstance(label, str) for label in self.classes_)):
             raise TypeError(f"Labels must be strings, numbers or booleans to be saved, got {self.classes_.dtype}.")
-        return {"dtype": self.classes_.dtype.str, "values": self.classes_.tolist()}
+        values: list[Any] = self.classes_.tolist()
+        if kind == "U" and max(map(len, values), default=0) > LONGEST:
+            raise ValueError(f"Labels must have at most {LONGEST} letters to be saved, got {max(map(len, values))}.")
+        return {"dtype": self.classes_.dtype.str, "values": values}
 
     def _targets_from_plain(self, plain: Any) -> None:
         self.classes_ = labels_from_plain(Fields(plain, "classes"))

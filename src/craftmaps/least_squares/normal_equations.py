@@ -9,21 +9,21 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from craftmaps._system.fields import Fields
+from craftmaps._system.fields import DamagedError, Fields
 from craftmaps._system.threads import cut, for_each
 from craftmaps.least_squares.packed_gram import PackedGram
 from craftmaps.least_squares.ridge_path import Gram, RidgePath, Solution
 from craftmaps.least_squares.square_gram import SquareGram, gram_from_plain
 
 _SUM_ROWS, _SUM_COLUMNS = 256, 1024
-_SUMS = ("cross", "feature_sums", "target_sums")
+_SUMS = ("cross", "feature_sums", "target_sums", "target_squares")
 
 
 class NormalEquations:
     r"""Sums over rows from which ridge regressions on any penalty can be solved.
 
     Of features Z, targets Y and weights w it keeps :math:`Z^T W Z`, :math:`Z^T W Y`, the weighted
-    sums of Z and Y, and the number of rows. Adding two of them gives what all rows together
+    sums of Z, Y and Y squared, and the number of rows. Adding two of them gives what all rows together
     would give, so `+` is associative and commutative up to rounding; `-` takes rows away again and
     `* factor` weighs them less.
 
@@ -58,6 +58,7 @@ class NormalEquations:
         self.cross = np.zeros((n_features, n_targets))
         self.feature_sums = np.zeros(n_features)
         self.target_sums = np.zeros(n_targets)
+        self.target_squares = np.zeros(n_targets)
 
     @classmethod
     def of(cls, Z: ArrayLike, Y: ArrayLike, sample_weight: ArrayLike | None = None, packed: bool = False) -> Self:
@@ -107,6 +108,7 @@ class NormalEquations:
         self.n_rows += int(sign) * Z.shape[0]
         self.weight += sign * float(w.sum())
         self.target_sums += sign * (w @ Y64)
+        self.target_squares += sign * squares
         # Targets may be far from zero, and then centred ones keep their digits in float32 products.
         centre = (w @ Y64) / w.sum() if w.any() else np.zeros(Y64.shape[1])
         products = _products(Z, np.column_stack([w[:, None] * (Y64 - centre), w]).astype(Z.dtype))
@@ -150,9 +152,8 @@ class NormalEquations:
         self._gram.combine(other._gram, sign)  # type: ignore[arg-type]
         self.n_rows += int(sign) * other.n_rows
         self.weight += sign * other.weight
-        self.feature_sums += sign * other.feature_sums
-        self.cross += sign * other.cross
-        self.target_sums += sign * other.target_sums
+        for name in _SUMS:
+            setattr(self, name, getattr(self, name) + sign * getattr(other, name))
         self.rounding, self.largest = max(self.rounding, other.rounding), max(self.largest, other.largest)
 
     def copy(self) -> "NormalEquations":
@@ -166,8 +167,11 @@ class NormalEquations:
         """
         moved = NormalEquations.__new__(NormalEquations)
         vars(moved).update(vars(self))
-        moved.cross, moved.target_sums = np.zeros((self.cross.shape[0], n_targets)), np.zeros(n_targets)
-        moved.cross[:, places], moved.target_sums[places] = self.cross, self.target_sums
+        for name in ("cross", "target_sums", "target_squares"):
+            old = getattr(self, name)
+            new = np.zeros((*old.shape[:-1], n_targets))
+            new[..., places] = old
+            setattr(moved, name, new)
         return moved
 
     def branch(self, room: "NormalEquations | None" = None) -> "NormalEquations":
@@ -255,9 +259,25 @@ class NormalEquations:
         n_features, n_targets = statistic.cross.shape
         statistic.feature_sums = fields.array("feature_sums", (n_features,), double)
         statistic.target_sums = fields.array("target_sums", (n_targets,), double)
+        statistic.target_squares = fields.array("target_squares", (n_targets,), double)
         statistic._gram = gram_from_plain(fields.object("gram"), n_features)
         fields.only([*vars(statistic), "largest", "gram"])
+        statistic._refuse_impossible()
         return statistic
+
+    def _refuse_impossible(self) -> None:
+        """Refuse sums that no rows have: products are at most the roots of the products of sums of squares."""
+        squares, most = self._gram.diagonal(), 2.0  # twice that, for rounding errors
+        if squares.min(initial=0.0) < 0 or self.target_squares.min(initial=0.0) < 0:
+            raise DamagedError("statistic has sums of squares below zero")
+        lengths, targets = most * np.sqrt(squares), np.sqrt(self.target_squares)
+        if (np.abs(self.cross) > np.outer(lengths, targets)).any():
+            raise DamagedError("statistic.cross is larger than sums of squares allow")
+        weight = np.sqrt(self.weight)
+        if (np.abs(self.feature_sums) > lengths * weight).any() or (
+            np.abs(self.target_sums) > most * targets * weight
+        ).any():
+            raise DamagedError("statistic has sums that are larger than sums of squares allow")
 
 
 def _products(Z: NDArray, C: NDArray) -> NDArray[np.float64]:

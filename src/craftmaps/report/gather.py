@@ -19,7 +19,7 @@ from craftmaps.report.run import Run
 from craftmaps.report.wording import shortened
 from craftmaps.shaping.row_shaping import Treatment
 
-_LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba", "safetensors", "threadpoolctl")
+_LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba", "threadpoolctl")
 _LONGEST_KERNEL = 80
 
 

@@ -24,6 +24,9 @@ WORDS += ["<i8", "<f8", "|b1", "CraftClassifier", "CraftRegressor", "gaussian", 
 TYPES = {"F64": 8, "F32": 4, "F16": 2, "BF16": 2, "I64": 8, "I32": 4, "I16": 2, "I8": 1, "U64": 8, "U8": 1, "BOOL": 1}
 TOKENS = [b"nan", b"inf", b"-1e999", b"1e308", b"9" * 400, b"99999999999", b"-1", b"", b'"', b"\x00", b"\xff", b"\n"]
 TOKENS += [b",", b":", b"[", b"{", b"'", b"x" * 5000, b"1:1 1:1", b"[" * 20_000, b'{"a":' * 5_000, b"2000000000:1"]
+# Bombs: deep, wide, long, and much of one thing, which compresses well.
+BOMBS = [b"[" * 1_000_000, b'{"a":' * 300_000, b"1," * 300_000, b"\n" * 20_000_000, b'"' * 20_000_000]
+BOMBS += [b"x" * 200_000 + b",1", b"7" * 30_000_000, b"1 1:1\n" * 3_000_000, b"1 2147483647:1\n", b"1:1 " * 500_000]
 TOKENS += [b"\xef\xbb\xbf", b"\r", b"1;2", b'""', b"null", b"true", b"1_0", b"," * 20_000, b"\n" * 100_000]
 
 
@@ -245,6 +248,10 @@ def _data(rng: np.random.Generator, name: str, content: bytes) -> bytes:
             return pack(_data(rng, name, unpack(content)))
     data = bytearray(content)
     for _ in range(int(rng.integers(1, 4))):
+        if rng.random() < 0.08:
+            place = int(rng.integers(0, len(data) + 1))
+            data[place:place] = BOMBS[int(rng.integers(0, len(BOMBS)))]
+            continue
         places = [match.span() for match in re.finditer(rb"-?\d+(\.\d+)?|[a-z_]+", data[:5000])] or [(0, 1)]
         start, stop = places[int(rng.integers(0, len(places)))]
         token = TOKENS[int(rng.integers(0, len(TOKENS)))]

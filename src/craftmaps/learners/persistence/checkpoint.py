@@ -21,6 +21,8 @@ from craftmaps.learners.persistence.rebuilt_parts import checked_lift, names_fro
 from craftmaps.learners.persistence.stored_rows import rows_from_plain, rows_to_plain
 from craftmaps.least_squares.normal_equations import NormalEquations
 
+_LEAST_WEIGHT = 1e-150  # sums of squares of smaller ones are zero
+
 
 def write(path: str | os.PathLike, learner: Any, position: int) -> None:
     """Write what a learner has counted, and how many blocks of its stream that were."""
@@ -112,8 +114,8 @@ def _labels(learner: Any, fields: Fields, n_rows: int) -> NDArray:
 def _weights(fields: Fields, n_rows: int) -> NDArray[np.float64]:
     """Return the weights of so many rows."""
     weight = fields.array("weight", (n_rows,), (np.float64,))
-    if weight.min(initial=1.0) <= 0:
-        raise fields.refuse("weight", "above zero")
+    if not _LEAST_WEIGHT <= weight.min(initial=1.0) <= weight.max(initial=1.0) <= 1 / _LEAST_WEIGHT:
+        raise fields.refuse("weight", f"above zero, from {_LEAST_WEIGHT:g} to {1 / _LEAST_WEIGHT:g}")
     return weight
 
 

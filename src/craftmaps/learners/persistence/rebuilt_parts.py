@@ -6,7 +6,6 @@ check no bounds, so they rely on it. Nothing that a file names is imported or ca
 """
 
 from collections.abc import Callable
-from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -44,6 +43,9 @@ _MOST_LINES = 2**25  # numbers that the factors of a group take, in lines of 32 
 _MOST_GROUPS = 2**23  # entries of the table of degrees by groups
 _MOST_PRODUCTS = 2**27  # entries of the sketches of one row
 _BOOLEANS = (True, False)
+# Parameters of all parts by name.
+_PARTS: tuple[Any, ...] = (RandomMaclaurin, TensorSketch, SubsampledHadamard, CraftMap, LandmarkMap, StandardScaler)
+_DEFAULTS = {part.__name__: part().get_params(deep=False) for part in (*_PARTS, CovarianceMetric, GradientMetric)}
 
 
 class Checked(NamedTuple):
@@ -97,12 +99,6 @@ def _make(part_class: type, parameters: dict[str, Any], width: int, **learned: A
     return part
 
 
-@cache
-def _defaults(part_class: Any) -> dict[str, Any]:
-    """Return the parameters of a part by name."""
-    return part_class().get_params(deep=False)
-
-
 def _values(parameters: Fields, **changed: Any) -> dict[str, Any]:
     """Return parameters that were checked, some of them in another form."""
     return {name: parameters.value(name) for name in parameters} | changed
@@ -116,7 +112,7 @@ def _bounded(what: str, size: int, most: int) -> None:
 
 def _maclaurin(fields: Fields, parameters: Fields, width: int) -> Checked:
     """Check a Maclaurin map: its columns against its shares, and all that it draws."""
-    parameters.only(_defaults(RandomMaclaurin))
+    parameters.only(_DEFAULTS["RandomMaclaurin"])
     kernel = kernel_from_plain(parameters, "kernel")
     n_components = parameters.whole("n_components", 1, _WIDEST_MAP)
     projection = parameters.one_of("projection", ("hadamard", "stratified", "rademacher"))
@@ -182,7 +178,7 @@ def _refuse_costly_shares(shares: DegreeShares, projection: str, width: int) -> 
 
 def _tensor_sketch(fields: Fields, parameters: Fields, width: int) -> Checked:
     """Check a TensorSketch: degree times width is what it draws."""
-    parameters.only(_defaults(TensorSketch))
+    parameters.only(_DEFAULTS["TensorSketch"])
     kernel = kernel_from_plain(parameters, "kernel", ("Polynomial",))
     n_components = parameters.whole("n_components", 1, _WIDEST_MAP)
     parameters.seed("random_state")
@@ -198,7 +194,7 @@ def _tensor_sketch(fields: Fields, parameters: Fields, width: int) -> Checked:
 
 def _subsampled(fields: Fields, parameters: Fields, width: int) -> Checked:
     """Check a projection, which draws an order of the inputs."""
-    parameters.only(_defaults(SubsampledHadamard))
+    parameters.only(_DEFAULTS["SubsampledHadamard"])
     n_components = parameters.whole("n_components", 1, _WIDEST_MAP)
     parameters.seed("random_state")
     fields.object("learned").only(())
@@ -212,7 +208,7 @@ def _subsampled(fields: Fields, parameters: Fields, width: int) -> Checked:
 
 def _craft(fields: Fields, parameters: Fields, width: int) -> Checked:
     """Check a compact map: the up-map, the columns that are kept, and the way down."""
-    parameters.only(_defaults(CraftMap))
+    parameters.only(_DEFAULTS["CraftMap"])
     kernel = kernel_from_plain(parameters, "kernel")
     n_components = parameters.whole("n_components", 1, _WIDEST_MAP)
     name = parameters.one_of("up", ("maclaurin", "tensorsketch", None))
@@ -249,7 +245,7 @@ def _craft(fields: Fields, parameters: Fields, width: int) -> Checked:
 
 def _landmarks(fields: Fields, parameters: Fields, width: int) -> Checked:
     """Check landmarks and the size of their kernel matrix."""
-    parameters.only(_defaults(LandmarkMap))
+    parameters.only(_DEFAULTS["LandmarkMap"])
     kernel = kernel_from_plain(parameters, "kernel")
     parameters.flag("whiten")
     parameters.seed("random_state")
@@ -273,7 +269,7 @@ def _landmarks(fields: Fields, parameters: Fields, width: int) -> Checked:
 def _linear_metric(fields: Fields, parameters: Fields, width: int) -> Checked:
     """Check a metric that is a matrix."""
     part_class = _METRICS[fields.value("class")]
-    known = _defaults(part_class)
+    known = _DEFAULTS[part_class.__name__]
     parameters.only(known)
     for name in parameters:
         if name == "n_components":
@@ -296,7 +292,7 @@ def _linear_metric(fields: Fields, parameters: Fields, width: int) -> Checked:
 
 def _scaler(fields: Fields, parameters: Fields, width: int) -> Checked:
     """Check scikit-learn's scaler: what it needs must be there."""
-    parameters.only(_defaults(StandardScaler))
+    parameters.only(_DEFAULTS["StandardScaler"])
     with_mean, with_std = parameters.flag("with_mean"), parameters.flag("with_std")
     parameters.flag("copy")
     learned = fields.object("learned")
