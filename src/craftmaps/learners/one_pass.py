@@ -331,7 +331,7 @@ class OnePassLearner(CountingLearner):
             alphas=alphas,
             fit_intercept=self.fit_intercept,
         )
-        choice.results["n_effective"] = n_effective
+        choice.results["n_effective"] = n_effective / _dependence(folds, self._statistic.weight)
         return choice
 
     def _outputs(self, X: Rows, dtype: Any = None) -> NDArray[np.floating]:
@@ -362,3 +362,14 @@ class OnePassLearner(CountingLearner):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def _dependence(folds: list[Fold], weight: float) -> float:
+    """Return by how much folds that train each other's models spread their mean error.
+
+    Whatever row i does to the prediction of row j, by symmetry row j does to that of row i if it is in another fold.
+    On noise, where nothing else decides, errors of such pairs go together, and the variance of their mean grows by the
+    share of the training rows of a fold that are themselves held out in another one.
+    """
+    held = sum(float(fold.weight.sum()) for fold in folds)
+    return 1 + held * (1 - 1 / len(folds)) / max(weight - held / len(folds), held * (1 - 1 / len(folds)), 1e-300)
