@@ -230,7 +230,7 @@ def _joined(parts: list[Sample]) -> Sample:
 def _up_to(sample: Sample, theta: int) -> Sample:
     """Return the entries whose hashes are at most theta."""
     n_kept = np.searchsorted(sample.hashes, np.uint64(theta), side="right")
-    return sample if n_kept == sample.hashes.size else Sample(*(part[:n_kept] for part in sample))
+    return sample if n_kept == sample.hashes.size else _taken(sample, slice(int(n_kept)))
 
 
 def _without(sample: Sample, other: Sample) -> Sample:
@@ -243,8 +243,12 @@ def _without(sample: Sample, other: Sample) -> Sample:
     count, weight = sample.count.copy(), sample.weight.copy()
     count[place] -= other.count
     weight[place] -= other.weight
-    left = np.flatnonzero(count)
-    return Sample(sample.hashes[left], sample.X[left], sample.y[left], weight[left], count[left])
+    return _taken(sample._replace(weight=weight, count=count), np.flatnonzero(count))
+
+
+def _taken(sample: Sample, rows: NDArray[np.int64] | slice) -> Sample:
+    """Return some entries of a sample."""
+    return Sample(sample.hashes[rows], sample.X[rows], sample.y[rows], sample.weight[rows], sample.count[rows])
 
 
 def _n_multiples(ends: NDArray[np.int64], step: int) -> NDArray[np.int64]:
