@@ -1,4 +1,4 @@
-"""Write benchmarks/README.md: the results of maps.py, learner.py and large_file.py as Markdown tables.
+"""Write benchmarks/README.md: the results of maps.py, learner.py, honesty.py and large_file.py as Markdown tables.
 
     python benchmarks/table.py
 
@@ -220,9 +220,35 @@ def large_file_sections(results: dict[str, Any]) -> Iterator[str]:
     yield f"{table(['what', 'value'], flat(numbers))}{where(results.get('environment'))}"
 
 
+def honesty_sections(results: dict[str, Any]) -> Iterator[str]:
+    """Return how often intervals hold the truth on noise, and cross-validated beside test errors of tables."""
+    rows = []
+    for kind in ("classes", "numbers"):
+        held = results.get(f"noise, {kind}", {}).get("held", [])
+        if held:
+            errors = results[f"noise, {kind}"]["cross_validated"]
+            rows.append([kind, f"{sum(held)} of {len(held)}", f"{mean(errors):.3f} ± {stdev(errors):.3f}"])
+    yield (
+        "### noise\n\nIntervals of 95 % that hold the true error, and the error that is reported, 1,000 rows.\n\n"
+        + table(["targets", "intervals that hold", "cross-validated"], rows)
+    )
+    rows = [
+        [
+            name,
+            *(f"{mean(line[key] for line in lines):.4g}" for key in ("cross_validated", "test")),
+            f"{sum(line['interval'][0] <= line['test'] <= line['interval'][1] for line in lines)} of {len(lines)}",
+        ]
+        for name, lines in results.get("tables", {}).items()
+    ]
+    heads = ["table", "cross-validated", "test", "intervals that hold the test error"]
+    yield "### tables\n\nMeans of ten splits, 128 features.\n\n" + table(heads, rows)
+    yield where(results.get("environment"))
+
+
 SOURCES = {
     "maps": ("Maps", map_sections),
     "learner": ("The learner", learner_sections),
+    "honesty": ("Are reported errors those of new rows?", honesty_sections),
     "large_file": ("Training from a large Parquet set", large_file_sections),
 }
 

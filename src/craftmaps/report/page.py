@@ -84,7 +84,7 @@ def _error(numbers: dict[str, Any]) -> Markup:
         facts.append(_fact("R²", decimal(test["r2"]), r2, told))
         facts.append(_fact("Root mean squared error", number(test["rmse"]), rmse, told))
     if held_out:
-        told = f"of {count(held_out['rows'])} training rows, each left out once; alpha was chosen by it"
+        told = f"of {count(held_out['rows'])} training rows, each left out once, at the alpha that the others choose"
         if "error" in held_out:
             ends = interval(held_out["error_interval"])
             facts.append(_fact("Held-out error", percent(held_out["error"]), ends, told))
