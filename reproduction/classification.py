@@ -136,8 +136,7 @@ def in_row_space(components: int, n_rows: int) -> bool:
 
 def _our_features(model: CraftClassifier, data: Split) -> tuple[NDArray, NDArray]:
     """Return the features of training and test rows by the library's own choices, without its statistic."""
-    X, y, _ = model._validated(data.X_train, data.y_train, None, reset=True)
-    model._begin(X, y)
+    X = model._begin(data.X_train, data.y_train)[0].X
     lift: Any = model._lift
     return lift(X), lift(data.X_test.astype(X.dtype))
 

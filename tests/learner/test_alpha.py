@@ -66,7 +66,7 @@ def test_classifier(holdout_rows, weighted, code, fit_intercept):
         alphas=ALPHAS[::-1], cv=4, holdout_rows=holdout_rows, code=code, code_size=12, fit_intercept=fit_intercept
     ).fit(X, y, weight)
     # Bits instead of labels, and decoding by hand.
-    words = model._words()
+    words = model.code_words_
     bits = words[np.searchsorted(model.classes_, y)]
 
     def wrong(outputs, fold):

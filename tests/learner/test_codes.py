@@ -86,7 +86,7 @@ def test_scores_as_defined():
 def test_200_random_bits_as_if_each_was_solved_alone(decoding, fit_intercept):
     X, y = labelled_rows()
     model = classifier(code="random", decoding=decoding, fit_intercept=fit_intercept).fit(X, y)
-    Z, words = model._lift(X), model._words()
+    Z, words = model._lift(X), model.code_words_
     assert words.shape == (3, 200)
     bits = words[np.searchsorted(model.classes_, y)]
     outputs = np.empty((len(y), 200))
@@ -107,7 +107,7 @@ def test_a_given_code_is_obeyed():
     code = [[1, 1, -1, 1], [-1, 1, 1, -1], [1, -1, 1, 1]]
     model = classifier(code=code).fit(X, y)
     assert model.coef_.shape == (4, 32)
-    np.testing.assert_array_equal(model._words(), code)
+    np.testing.assert_array_equal(model.code_words_, code)
     assert model.score(X, y) > 0.6
 
 
@@ -116,3 +116,22 @@ def test_a_code_size_from_a_grid_of_numpy_integers():
     size = np.arange(10, 20)[2]
     assert classifier(code="random", code_size=size).fit(X, y).coef_.shape == (12, 32)
     assert classifier(code="hadamard", code_size=size).fit(X, y).coef_.shape == (12, 32)
+
+
+def test_code_words_are_drawn_once(monkeypatch):
+    X, y = labelled_rows()
+    drawn = []
+
+    def make(*arguments):
+        drawn.append(arguments)
+        return make_code(*arguments)
+
+    monkeypatch.setattr("craftmaps.learners.output_codes.make_code", make)
+    model = classifier(code="random", alphas=[1e-4, 1e-2]).fit(X, y)
+    for _ in range(3):
+        model.predict_proba(X)
+    assert len(drawn) == 1
+    words = model.code_words_
+    model.partial_fit(X[:1], ["another"]).predict(X)
+    assert len(drawn) == 2
+    assert model.code_words_.shape == (words.shape[0] + 1, words.shape[1])

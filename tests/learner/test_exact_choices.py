@@ -38,8 +38,7 @@ def task(**changes):
 def settled(model, rows, y):
     """Return the choices that a learner would make, without the features."""
     model._start()
-    y = model._checked_targets(y)
-    model._learn_targets(y)
+    model._targets, y = model._targets.taking(y)
     return model._choose(rows, y)
 
 

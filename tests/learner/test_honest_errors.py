@@ -111,12 +111,12 @@ def test_rows_that_choices_look_at_are_not_among_given_splits():
     X, y = noise(0, 300, "classes")
     splits = [(np.arange(300), np.arange(fold, 300, 3)) for fold in range(3)]
     model = CraftClassifier(cv=splits, **SMALL)
-    spent = len(set(model._begin(X, y).tolist()))
+    spent = len(set(model._begin(X, y)[1].tolist()))
     assert model.fit(X, y).cv_results_["n_rows"] == 300 - spent
     explicit = CraftClassifier(Polynomial(2), metric=None, cv=splits, **SMALL)
     assert explicit.fit(X, y).cv_results_["n_rows"] == 300
     with pytest.raises(ValueError, match="cv must have at least one split with rows to test on that the automatic"):
-        CraftClassifier(cv=[([], model._begin(X, y))], **SMALL).fit(X, y)
+        CraftClassifier(cv=[([], model._begin(X, y)[1])], **SMALL).fit(X, y)
 
 
 def test_choices_are_there_before_a_model_is_solved():

@@ -118,7 +118,7 @@ def test_an_interruption_while_waiting_rows_are_counted_loses_none(then, monkeyp
 
 def test_an_interrupted_fit_leaves_no_half_of_a_model(monkeypatch):
     learner = model(batch_rows=50).fit(X, Y)
-    monkeypatch.setattr(learner, "_features", InterruptedAt(learner, 3), raising=False)
+    monkeypatch.setattr(CraftClassifier, "_features", InterruptedAt(learner, 3))
     with pytest.raises(KeyboardInterrupt):
         learner.fit(X, Y)
     with pytest.raises(NotFittedError):

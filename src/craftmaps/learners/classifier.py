@@ -1,5 +1,6 @@
 """The classifier that learns from any number of rows in one pass."""
 
+from dataclasses import replace
 from numbers import Integral
 from typing import Any, Self
 
@@ -7,23 +8,22 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_scalar, column_or_1d
-from sklearn.utils.multiclass import check_classification_targets
 
-from craftmaps._rows.randomness import child_seed, fnv1a
-from craftmaps._system.fields import DamagedError, Fields, shown
+from craftmaps._rows.randomness import child_seed
+from craftmaps._system.fields import DamagedError, Fields
 from craftmaps.kernels import DotProductKernel, Rows
 from craftmaps.learners.automatic_choice import is_auto
 from craftmaps.learners.calibration import CALIBRATIONS, Calibration, calibrate
-from craftmaps.learners.labels import LONGEST, labels_from_plain
+from craftmaps.learners.labels import labels_from_plain
 from craftmaps.learners.one_pass import OnePassLearner
 from craftmaps.learners.output_codes import (
     DECODINGS,
+    OutputCode,
     check_code,
-    class_scores,
     code_from_plain,
-    make_code,
     refuse_costly_code,
 )
+from craftmaps.learners.targets import ClassTargets
 from craftmaps.maps.feature_map import check_choice
 
 
@@ -170,9 +170,21 @@ class CraftClassifier(ClassifierMixin, OnePassLearner):
         scores = self._scores(self._outputs(X))
         return self.calibration_.probabilities(scores)
 
-    def _checked_targets(self, y: Any) -> NDArray:
-        check_classification_targets(y)
-        return column_or_1d(y, warn=True)
+    _targets: ClassTargets
+
+    @property
+    def classes_(self) -> NDArray:
+        """All labels seen, sorted."""
+        return self._targets.classes
+
+    @property
+    def code_words_(self) -> NDArray[np.float64]:
+        """The code words of the classes, drawn once."""
+        return self._targets.words
+
+    def _new_targets(self) -> ClassTargets:
+        size = None if self.code_size is None else int(self.code_size)
+        return ClassTargets(OutputCode(self.code, size, self.decoding, child_seed(self.seed_, "code")))
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -184,94 +196,18 @@ class CraftClassifier(ClassifierMixin, OnePassLearner):
         if self.calibration == "matrix" and self.cv is None:
             raise ValueError("cv must be set for calibration='matrix', which is learned from rows left out, got None.")
 
-    def _forget_targets(self) -> None:
-        self.classes_ = np.empty(0)
-
-    def _learn_targets(self, y: NDArray) -> None:
-        old = self.classes_
-        found = np.unique(y)
-        if old.size and (found.dtype.kind in "OUS") != (old.dtype.kind in "OUS"):
-            raise ValueError(f"y must have labels that are all text or all numbers, got {found[:3]} after {old[:3]}.")
-        classes = np.union1d(old, found) if old.size else found
-        if classes.size == old.size:
-            return
-        if self._statistic is not None:
-            self._statistic = self._statistic.with_targets(np.searchsorted(classes, old), classes.size)
-        self.classes_ = classes
-
-    def _targets_to_plain(self) -> Any:
-        kind = self.classes_.dtype.kind
-        if kind not in "OUbiuf" or (kind == "O" and not all(isinstance(label, str) for label in self.classes_)):
-            raise TypeError(f"Labels must be strings, numbers or booleans to be saved, got {self.classes_.dtype}.")
-        values: list[Any] = self.classes_.tolist()
-        if kind == "U" and max(map(len, values), default=0) > LONGEST:
-            raise ValueError(f"Labels must have at most {LONGEST} letters to be saved, got {max(map(len, values))}.")
-        return {"dtype": self.classes_.dtype.str, "values": values}
-
-    def _targets_from_plain(self, plain: Any) -> None:
-        self.classes_ = labels_from_plain(Fields(plain, "classes"))
-
-    def _labels_to_plain(self, y: NDArray) -> NDArray:
-        return np.searchsorted(self.classes_, y)
-
-    def _labels_from_plain(self, plain: NDArray) -> NDArray:
-        if not isinstance(plain, np.ndarray) or plain.dtype != np.int64 or plain.ndim != 1:
-            raise DamagedError(f"labels must be numbers of classes, got {shown(plain)}")
-        if plain.size and not (0 <= plain.min() and plain.max() < self.classes_.size):
-            raise DamagedError(f"labels must be from 0 to {self.classes_.size - 1}")
-        return self.classes_[plain]
-
-    def _learn_targets_of(self, other: "CraftClassifier") -> None:
-        self._learn_targets(other.classes_)
-
-    def _aligned_statistic(self, other: "CraftClassifier") -> Any:
-        positions = np.searchsorted(self.classes_, other.classes_)
-        return other._statistic.with_targets(positions, self.classes_.size)
-
-    def _check_targets(self, y: NDArray | None = None) -> None:
-        classes = self.classes_ if y is None else np.unique(y)
-        if classes.size < 2:
-            raise ValueError(f"y must have at least 2 classes, got only one class: {classes.tolist()}.")
-        if not isinstance(self.code, str) and np.shape(self.code)[0] != classes.size:
-            raise ValueError(f"code must have a row for each of {classes.size} classes, got {np.shape(self.code)[0]}.")
-
-    def _targets(self, y: NDArray) -> NDArray[np.float64]:
-        return (y[:, None] == self.classes_[None, :]).astype(np.float64)
-
-    def _target_bits(self, y: NDArray) -> NDArray[np.uint64]:
-        # Equal numbers look alike: 1, 1.0 and True are one class.
-        classes = self.classes_.astype(np.float64) if self.classes_.dtype.kind in "bf" else self.classes_
-        bits = np.array([fnv1a(_as_text(label)) for label in classes], dtype=np.uint64)
-        return bits[np.searchsorted(self.classes_, y)]
-
-    def _errors(self, outputs: NDArray, y: NDArray) -> NDArray[np.float64]:
-        return (self.classes_[self._decoded(outputs).argmax(axis=1)] != y).astype(np.float64)
-
-    def _words(self) -> NDArray[np.float64]:
-        """Return the code words of the classes seen so far."""
-        n_classes = self.classes_.size
-        if isinstance(self.code, str) and self.code == "one-vs-rest" and n_classes == 2:
-            return np.array([[-1.0], [1.0]])
-        size = None if self.code_size is None else int(self.code_size)
-        return make_code(self.code, n_classes, size, child_seed(self.seed_, "code"))
-
     def _scores(self, outputs: NDArray) -> NDArray:
         """Return the scores of the classes, corrected, from what is predicted for their indicators."""
-        return self.calibration_.corrected(self._decoded(outputs))
-
-    def _decoded(self, outputs: NDArray) -> NDArray:
-        """Return the scores of the classes as least squares has them."""
-        words = self._words()
-        return class_scores(outputs @ words.astype(outputs.dtype), words, self.decoding)
+        return self.calibration_.corrected(self._targets.decoded(outputs))
 
     def _set_solution(self, coef: NDArray[np.float64], intercept: NDArray[np.float64]) -> None:
         self._target_coef, self._target_intercept = coef, intercept
-        words = self._words()
+        words = self._targets.words
         self.coef_, self.intercept_ = words.T @ coef, words.T @ intercept
         self.calibration_ = Calibration()
         if self._alpha_choice is not None:
             choice = self._alpha_choice
-            scores, labels = self._decoded(choice.outputs), np.searchsorted(self.classes_, choice.labels)
+            scores, labels = self._targets.decoded(choice.outputs), self._targets.numbers(choice.labels)
             # A fold has its share of the copies of every row, so labels are as frequent in it as in the others.
             aside = choice.folds == 0 if choice.folds[-1] > 0 else None
             # What is explicit is obeyed to the letter: least squares then has the last word.
@@ -286,7 +222,7 @@ class CraftClassifier(ClassifierMixin, OnePassLearner):
         if isinstance(code, str):
             refuse_costly_code(code, self.classes_.size, self.code_size, self._target_coef)
         return {
-            "classes": self._targets_to_plain(),
+            "classes": self._targets.to_plain(),
             "code": code,
             "code_size": None if self.code_size is None else int(self.code_size),
             "decoding": self.decoding,
@@ -295,12 +231,13 @@ class CraftClassifier(ClassifierMixin, OnePassLearner):
 
     def _solution_from_plain(self, plain: dict[str, Any]) -> None:
         fields = Fields(plain)
-        self._targets_from_plain(fields.value("classes"))
-        n_classes = self.classes_.size
+        classes = labels_from_plain(fields.object("classes"))
+        n_classes = classes.size
         if n_classes < 2 or len(self._target_coef) != n_classes:
             raise DamagedError(f"there are weights for {len(self._target_coef)} classes, but {n_classes} labels")
         self.code, self.code_size = code_from_plain(fields, n_classes, self._target_coef)
         self.decoding = fields.one_of("decoding", DECODINGS)
+        self._targets = replace(self._new_targets(), classes=classes)
         calibration = None
         if "calibration" in fields:
             calibration = Calibration.from_plain(fields.object("calibration"), n_classes)
@@ -308,8 +245,3 @@ class CraftClassifier(ClassifierMixin, OnePassLearner):
             calibration = Calibration(fields.number("temperature", above=0.0))
         self._set_solution(self._target_coef, self._target_intercept)
         self.calibration_ = calibration or self.calibration_
-
-
-def _as_text(label: Any) -> str:
-    """Write a label, a whole number without a point whatever its type."""
-    return str(int(label)) if isinstance(label, float) and label.is_integer() else str(label)

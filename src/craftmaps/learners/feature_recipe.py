@@ -1,7 +1,6 @@
 """What is settled before the first row is counted: choices, metric and map."""
 
 from abc import abstractmethod
-from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -31,22 +30,6 @@ class SettledLearner(CheckedLearner):
 
     _lift: Lift | None
     seed_: int
-
-    @abstractmethod
-    def _targets(self, y: NDArray) -> NDArray[np.float64]:
-        """Return labels as the statistic counts them."""
-
-    @abstractmethod
-    def _errors(self, outputs: NDArray, y: NDArray) -> NDArray[np.float64]:
-        """Return the error of each row from what was predicted for its targets."""
-
-    def _comparable_targets(self, y: NDArray) -> NDArray:
-        """Return labels, or targets of which none outweighs the others."""
-        return y
-
-    def _comparable_errors(self, y: NDArray) -> Callable[[NDArray, NDArray], NDArray[np.float64]]:
-        """Return the same as `_errors`, with no target of such rows outweighing the others."""
-        return self._errors
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters; one such as `kernel__degree` is set on a copy, as others may hold the kernel."""
@@ -92,11 +75,11 @@ class SettledLearner(CheckedLearner):
             self.choices_ = {"kernel": self.kernel, "metric": None, "normalize": True, "held_out_errors": {}}
             self._set_lift(Lift(None, None), _canonical_rows(X.shape[1], self.seed_).astype(X.dtype))
             return np.empty(0, np.int64)
-        target_bits = self._target_bits(y)
+        target_bits = self._targets.hashes(y)
         spent = self._rows_to_spend(X, target_bits)
         first = bottom_rows(X, self._n_first_rows, self.seed_)
         rows = spent if spent.size else first
-        some, targets = X[rows], self._comparable_targets(y[rows])
+        some, targets = X[rows], self._targets.balanced(y[rows])
         _refuse_overflow(some)
         chosen = self._choose(some, targets)
         self.choices_ = {
@@ -107,7 +90,7 @@ class SettledLearner(CheckedLearner):
             "held_out_errors": chosen.errors,
         }
         tell("Fitting the metric")
-        lift = chosen.treatment.lift(some, self._targets(targets), obey=not is_auto(self.normalize))
+        lift = chosen.treatment.lift(some, self._targets.encoded(targets), obey=not is_auto(self.normalize))
         # Landmarks are drawn from as many rows as there are: they do not look at labels.
         self._set_lift(lift, lift.shape_rows(X[first] if self.feature_map == "landmarks" else some))
         self._spend(X[spent], target_bits[spent])
@@ -128,10 +111,6 @@ class SettledLearner(CheckedLearner):
     @abstractmethod
     def _spend(self, X: Any, target_bits: NDArray[np.uint64]) -> None:
         """Never hold out these rows: their labels were looked at."""
-
-    @abstractmethod
-    def _target_bits(self, y: NDArray) -> NDArray[np.uint64]:
-        """Return a hash of each label."""
 
     def _set_lift(self, lift: Lift, shaped: Any) -> None:
         """Draw the map for shaped rows, and put it behind metric and length."""
@@ -157,7 +136,7 @@ class SettledLearner(CheckedLearner):
         kernel, metric, normalize = self._open_choices
         if any(map(is_auto, (kernel, metric, normalize))):
             has_kernel = isinstance(self.feature_map, str)
-            task = Task(self._make_map, self._targets, self._errors, int(self.n_components), has_kernel)
+            task = Task(self._make_map, self._targets.encoded, self._targets.errors, int(self.n_components), has_kernel)
             return choose(X, y, kernel, metric, normalize, task)
         return Choices(Treatment(metric, normalize), kernel, {})
 

@@ -17,7 +17,7 @@ from craftmaps._system.progress import shown, tell
 from craftmaps._system.threads import multiply
 from craftmaps.kernels import Rows
 from craftmaps.learners.blocks import Extent, n_counted, where
-from craftmaps.learners.parameters import drop_weightless
+from craftmaps.learners.parameters import GivenRows
 from craftmaps.learners.penalty_search import AlphaChoice, Fold, choose_alpha, folds_of
 from craftmaps.learners.persistence import checkpoint as checkpoints
 from craftmaps.learners.persistence import container as model_file
@@ -40,36 +40,30 @@ class OnePassLearner(CountingLearner):
         """Learn from the rows of X alone."""
         with shown(self.verbose) as progress:
             with self._unharmed():
-                self._check_parameters()
-                X, y, weight = self._validated(X, y, sample_weight, reset=True)
-                splits = self._given_splits(X.shape[0])
-                kept = np.arange(X.shape[0]) if weight is None else np.flatnonzero(weight)
-                X, y, weight = drop_weightless(X, y, weight)
-                if not kept.size:
-                    raise ValueError("sample_weight must not be all zero.")
-                spent = self._begin(X, y)
-                folds = None if splits is None else self._given_folds(splits, kept, spent, (X, y, weight))
+                given, spent = self._begin(X, y, sample_weight)
+                splits = self._given_splits(given.n_given)
+                folds = None if splits is None else self._given_folds(splits, given, spent)
             try:
-                self._count_in_blocks(X, y, weight, progress)
+                self._count_in_blocks(given.X, given.y, given.weight, progress)
             except BaseException:
                 self._forget()  # the model that was there is gone, as two statistics at once may not fit
                 raise
             return self._finish(folds)
 
-    def _begin(self, X: Any, y: NDArray) -> NDArray[np.int64]:
-        """Settle everything for these rows, but count none of them; return which were spent on that."""
-        self._check_targets(y)
+    def _begin(self, X: Rows, y: Rows, sample_weight: Rows | None = None) -> tuple[GivenRows, NDArray[np.int64]]:
+        """Start anew and settle everything on these rows, but count none; return them, and which were spent on it."""
         self._start()
-        self._learn_targets(y)
-        return self._settle(X, y)
+        given = self._validated(X, y, sample_weight, reset=True)
+        if not given.kept.size:
+            raise ValueError("sample_weight must not be all zero.")
+        given.targets.check_solvable()
+        self._targets = given.targets
+        return given, self._settle(given.X, given.y)
 
     @staticmethod
-    def _given_folds(splits: list[NDArray], kept: NDArray, spent: NDArray, rows: tuple) -> list[Fold]:
-        """Return the folds of given splits: their rows of some weight that the choices have not looked at.
-
-        `kept` says which rows of the splits these rows are, `spent` which of these rows were looked at.
-        """
-        X, y, weight = rows
+    def _given_folds(splits: list[NDArray], given: GivenRows, spent: NDArray[np.int64]) -> list[Fold]:
+        """Return the folds of given splits: their rows of some weight that the choices have not looked at."""
+        X, y, weight, kept = given.X, given.y, given.weight, given.kept
         position = np.full(max(kept.max(initial=0), *(split.max(initial=0) for split in splits)) + 1, -1)
         position[kept] = np.arange(kept.size)
         position[kept[spent]] = -1
@@ -91,15 +85,16 @@ class OnePassLearner(CountingLearner):
             self._refuse_loaded()
         if not (self.cv is None or isinstance(self.cv, Integral)):
             raise TypeError(f"cv must be an int or None to learn block by block, got {type(self.cv).__name__}.")
+        before = vars(self).copy()
         with self._unharmed():
-            X, y, weight = drop_weightless(*self._validated(X, y, sample_weight, reset=first))
-            if not X.shape[0]:
-                return self  # rows of no weight count as none
             if first:
                 self._start()
-            self._learn_targets(y)
-            if labels is not None:
-                self._learn_targets(labels)
+            given = self._validated(X, y, sample_weight, reset=first)
+            if not given.kept.size:
+                self.__dict__ = before  # rows of no weight count as none
+                return self
+            X, y, weight = given.X, given.y, given.weight
+            self._widen(given.targets if labels is None else given.targets.widened(labels))
             if self._lift is None or self._waiting:
                 # Copies: who gave these rows may use their memory for the next ones.
                 self._waiting = [*self._waiting, (X.copy(), y.copy(), None if weight is None else weight.copy())]
@@ -113,6 +108,12 @@ class OnePassLearner(CountingLearner):
             self._count_waiting()
         self._is_solved = False
         return self
+
+    def _widen(self, targets: Any) -> None:
+        """Take over targets with room for more labels."""
+        if self._statistic is not None and targets.n_columns != self._targets.n_columns:
+            self._statistic = self._statistic.with_targets(self._targets.places(targets), targets.n_columns)
+        self._targets = targets
 
     def fit_stream(
         self, blocks: Iterable[tuple], checkpoint: str | os.PathLike | None = None, every: int = 100_000
@@ -195,7 +196,7 @@ class OnePassLearner(CountingLearner):
         waits, other_waits = self._lift is None, other._lift is None
         total = None
         with self._unharmed():
-            self._learn_targets_of(other)
+            self._widen(self._targets.joined(other._targets))
             if waits and other_waits:
                 self._waiting = [*self._waiting, *other._waiting]
                 self.n_rows_seen_ += other.n_rows_seen_
@@ -205,14 +206,14 @@ class OnePassLearner(CountingLearner):
                 self._take_lift(other._lift)  # type: ignore[arg-type]
                 self._holdout = other._holdout.emptied()
             elif not other_waits:
-                total = self._statistic + self._aligned_statistic(other)
+                total = self._statistic + _aligned(other, self._targets)
         if self._lift is not None:
             self._count_waiting()
         if other_waits and not waits:
             for X, y, weight in other._waiting:
                 self._count_in_blocks(X, y, weight)
         elif not other_waits:
-            self._statistic = self._statistic + self._aligned_statistic(other) if total is None else total
+            self._statistic = self._statistic + _aligned(other, self._targets) if total is None else total
             self._holdout = self._holdout + other._holdout
             self.n_rows_seen_ += other.n_rows_seen_
         self._is_solved = False
@@ -226,7 +227,7 @@ class OnePassLearner(CountingLearner):
         """Solve, with alpha chosen on given folds or on those of the held-out sample."""
         check_is_fitted(self, "n_rows_seen_")
         self._refuse_loaded()
-        self._check_targets()
+        self._targets.check_solvable()
         self._end_waiting()
         alphas = self._checked_alphas()
         self._room = None
@@ -262,44 +263,12 @@ class OnePassLearner(CountingLearner):
     # What classifiers and regressors differ in.
 
     @abstractmethod
-    def _learn_targets(self, y: NDArray) -> None:
-        """Make room for the labels of a block."""
-
-    @abstractmethod
-    def _learn_targets_of(self, other: Any) -> None:
-        """Make room for the labels that another estimator has seen."""
-
-    @abstractmethod
-    def _aligned_statistic(self, other: Any) -> NormalEquations:
-        """Return the statistic of another estimator with the targets of this one."""
-
-    @abstractmethod
-    def _targets_to_plain(self) -> Any:
-        """Describe the labels seen, for a checkpoint."""
-
-    @abstractmethod
-    def _targets_from_plain(self, plain: Any) -> None:
-        """Take over the labels of a checkpoint."""
-
-    @abstractmethod
     def _solution_to_plain(self, dtype: Any) -> dict[str, Any]:
         """Describe what a model file says of this kind of learner alone, arrays in a precision."""
 
     @abstractmethod
     def _solution_from_plain(self, plain: dict[str, Any]) -> None:
         """Take it over."""
-
-    @abstractmethod
-    def _labels_to_plain(self, y: NDArray) -> NDArray:
-        """Return labels as numbers."""
-
-    @abstractmethod
-    def _labels_from_plain(self, plain: NDArray) -> NDArray:
-        """Return labels from numbers."""
-
-    @abstractmethod
-    def _check_targets(self, y: NDArray | None = None) -> None:
-        """Refuse targets, those given or all seen, that there is nothing to solve for."""
 
     @abstractmethod
     def _set_solution(self, coef: NDArray[np.float64], intercept: NDArray[np.float64]) -> None:
@@ -326,8 +295,8 @@ class OnePassLearner(CountingLearner):
             self._statistic,
             folds,
             features=self._lift,  # type: ignore[arg-type]
-            targets=self._targets,
-            error=self._comparable_errors(np.concatenate([fold.y for fold in folds])),
+            targets=self._targets.encoded,
+            error=self._targets.balanced_errors(np.concatenate([fold.y for fold in folds])),
             alphas=alphas,
             fit_intercept=self.fit_intercept,
         )
@@ -362,6 +331,11 @@ class OnePassLearner(CountingLearner):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def _aligned(learner: OnePassLearner, targets: Any) -> NormalEquations:
+    """Return the statistic of a learner with its targets at their places among wider ones."""
+    return learner._statistic.with_targets(learner._targets.places(targets), targets.n_columns)
 
 
 def _dependence(folds: list[Fold], weight: float) -> float:

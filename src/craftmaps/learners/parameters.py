@@ -4,7 +4,7 @@ from abc import abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from craftmaps._rows.canonical import without_duplicates
 from craftmaps.kernels import DotProductKernel, Rows
 from craftmaps.learners.automatic_choice import is_auto
 from craftmaps.learners.penalty_search import DEFAULT_ALPHAS
+from craftmaps.learners.targets import Targets
 from craftmaps.maps.feature_map import check_choice
 from craftmaps.tables import is_frame, text_columns
 from craftmaps.tables.columns import listed
@@ -23,15 +24,28 @@ from craftmaps.tables.columns import listed
 FEATURE_MAPS = ("craft", "maclaurin", "tensorsketch", "landmarks", None)
 
 
+class GivenRows(NamedTuple):
+    """The rows of a call that have some weight, targets with room for theirs, and which of the given rows they are."""
+
+    X: Any
+    y: NDArray
+    weight: NDArray[np.float64] | None
+    targets: Any
+    n_given: int
+    kept: NDArray[np.int64]
+
+
 class CheckedLearner(BaseEstimator):
     """Refuses what cannot be learned from, and leaves a model that was there unharmed."""
 
-    @abstractmethod
-    def _checked_targets(self, y: Any) -> NDArray:
-        """Return labels or targets if they can be learned from."""
+    _targets: Targets
 
-    def _validated(self, X: Rows, y: Rows, sample_weight: Rows | None, reset: bool) -> tuple[Any, NDArray, Any]:
-        """Return rows, targets and weights that can be counted."""
+    @abstractmethod
+    def _new_targets(self) -> Targets:
+        """Return targets before any row was seen."""
+
+    def _validated(self, X: Rows, y: Rows, sample_weight: Rows | None, reset: bool) -> "GivenRows":
+        """Return the rows that can be counted."""
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         _refuse_text(X)
@@ -45,7 +59,12 @@ class CheckedLearner(BaseEstimator):
             multi_output=True,
             y_numeric=False,
         )
-        return without_duplicates(X), self._checked_targets(y), _checked_weights(sample_weight, X.shape[0])
+        weight = _checked_weights(sample_weight, X.shape[0])
+        n_given, kept = X.shape[0], np.arange(X.shape[0]) if weight is None else np.flatnonzero(weight)
+        if kept.size < n_given:  # a label of no weight is no label
+            X, y, weight = X[kept], y[kept], weight[kept]  # type: ignore[index]
+        targets, y = self._targets.taking(y) if kept.size else (self._targets, y)
+        return GivenRows(without_duplicates(X), y, weight, targets, n_given, kept)
 
     @contextmanager
     def _unharmed(self) -> Iterator[None]:
@@ -121,11 +140,3 @@ def _checked_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | N
     if weight.shape != (n_rows,) or not np.isfinite(weight).all() or (weight < 0).any():
         raise ValueError(f"sample_weight must be {n_rows} finite numbers, none negative, got shape {weight.shape}.")
     return weight
-
-
-def drop_weightless(X: Any, y: NDArray, weight: NDArray | None) -> tuple[Any, NDArray, NDArray | None]:
-    """Return rows, targets and weights without rows of weight zero."""
-    if weight is None or weight.all():
-        return X, y, weight
-    live = weight > 0
-    return X[live], y[live], weight[live]

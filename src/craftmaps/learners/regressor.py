@@ -1,16 +1,15 @@
 """The regressor that learns from any number of rows in one pass."""
 
-from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import MultiOutputMixin, RegressorMixin
 
-from craftmaps._rows.sampling import row_hashes
-from craftmaps._system.fields import MOST_ROWS, DamagedError, Fields, shown
+from craftmaps._system.fields import DamagedError, Fields
 from craftmaps.kernels import DotProductKernel, Rows
 from craftmaps.learners.one_pass import OnePassLearner
+from craftmaps.learners.targets import NumberTargets
 
 
 class CraftRegressor(RegressorMixin, MultiOutputMixin, OnePassLearner):
@@ -117,91 +116,24 @@ class CraftRegressor(RegressorMixin, MultiOutputMixin, OnePassLearner):
         """Return the targets of every row as float64, in the shape of those learned from."""
         # Targets may be far from zero, and single precision would round them to what the intercept has of digits.
         outputs = self._outputs(X, np.float64)
-        return outputs[:, 0] if self._is_flat else outputs
+        return outputs[:, 0] if self._targets.is_flat else outputs
 
-    def _checked_targets(self, y: Any) -> NDArray:
-        y = np.asarray(y, dtype=np.float64)
-        if not np.isfinite(y).all():
-            raise ValueError("y must be finite, got NaN or infinity.")
-        with np.errstate(over="ignore"):
-            if not np.isfinite(np.sum(y**2)):
-                raise ValueError(f"y must have squares that add up to a number, got up to {np.abs(y).max():.3g}.")
-        self._block_is_flat = y.ndim == 1
-        return y[:, None] if y.ndim == 1 else y
+    _targets: NumberTargets
 
-    def _forget_targets(self) -> None:
-        self._n_targets = 0
-
-    def _learn_targets(self, y: NDArray) -> None:
-        if self._n_targets and y.shape[1] != self._n_targets:
-            raise ValueError(f"y must have {self._n_targets} targets as before, got {y.shape[1]}.")
-        if not self._n_targets:
-            self._n_targets, self._is_flat = y.shape[1], self._block_is_flat
-
-    def _targets_to_plain(self) -> Any:
-        return {"n_targets": self._n_targets, "is_flat": self._is_flat}
-
-    def _targets_from_plain(self, plain: Any) -> None:
-        fields = Fields(plain, "targets")
-        self._is_flat = fields.flag("is_flat")
-        self._n_targets = fields.whole("n_targets", 1, 1 if self._is_flat else MOST_ROWS)
-
-    def _labels_to_plain(self, y: NDArray) -> NDArray:
-        return y
-
-    def _labels_from_plain(self, plain: NDArray) -> NDArray:
-        if np.ndim(plain) != 2:
-            raise DamagedError(f"targets must be a matrix, got {shown(plain)}")
-        return Fields({"y": plain}).array("y", (len(plain), self._n_targets), (np.float64,))
-
-    def _learn_targets_of(self, other: "CraftRegressor") -> None:
-        if other._n_targets != self._n_targets:
-            raise ValueError(f"other must have {self._n_targets} targets as here, got {other._n_targets}.")
-
-    def _aligned_statistic(self, other: "CraftRegressor") -> Any:
-        return other._statistic
-
-    def _check_targets(self, y: NDArray | None = None) -> None:
-        pass
-
-    def _targets(self, y: NDArray) -> NDArray[np.float64]:
-        return y
-
-    def _target_bits(self, y: NDArray) -> NDArray[np.uint64]:
-        return row_hashes(y, 0)
-
-    def _errors(self, outputs: NDArray, y: NDArray) -> NDArray[np.float64]:
-        return np.mean((outputs - y) ** 2, axis=1)
-
-    def _comparable_targets(self, y: NDArray) -> NDArray:
-        return y * _to_one_spread(y)
-
-    def _comparable_errors(self, y: NDArray) -> Callable[[NDArray, NDArray], NDArray[np.float64]]:
-        factors = _to_one_spread(y)
-        return lambda outputs, y: self._errors(outputs * factors, y * factors)
+    def _new_targets(self) -> NumberTargets:
+        return NumberTargets()
 
     def _set_solution(self, coef: NDArray[np.float64], intercept: NDArray[np.float64]) -> None:
         self._target_coef, self._target_intercept = coef, intercept
-        self.coef_ = coef[0] if self._is_flat else coef
-        self.intercept_ = intercept[0] if self._is_flat else intercept
+        self.coef_ = coef[0] if self._targets.is_flat else coef
+        self.intercept_ = intercept[0] if self._targets.is_flat else intercept
 
     def _solution_to_plain(self, dtype: Any) -> dict[str, Any]:
-        return {"is_flat": self._is_flat}
+        return {"is_flat": self._targets.is_flat}
 
     def _solution_from_plain(self, plain: dict[str, Any]) -> None:
-        self._is_flat = Fields(plain).flag("is_flat")
-        n_targets = len(self._target_coef)
-        if n_targets < 1 or (self._is_flat and n_targets > 1):
-            raise DamagedError(
-                f"there are weights for {n_targets} targets, expected {'1' if self._is_flat else 'some'}"
-            )
+        is_flat, n_targets = Fields(plain).flag("is_flat"), len(self._target_coef)
+        if n_targets < 1 or (is_flat and n_targets > 1):
+            raise DamagedError(f"there are weights for {n_targets} targets, expected {'1' if is_flat else 'some'}")
+        self._targets = NumberTargets(n_targets, is_flat)
         self._set_solution(self._target_coef, self._target_intercept)
-
-
-def _to_one_spread(y: NDArray) -> NDArray[np.float64]:
-    """Return factors that bring all targets to the root of their mean variance; 1 if there is only one."""
-    spread = np.std(y, axis=0)
-    factors = np.ones(y.shape[1])
-    if y.shape[1] > 1:
-        np.divide(np.sqrt(np.mean(spread**2)), spread, out=factors, where=spread > 0)
-    return factors

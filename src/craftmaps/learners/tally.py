@@ -1,6 +1,5 @@
 """The rows seen so far: those that wait until everything is settled, and the statistic of the others."""
 
-from abc import abstractmethod
 from numbers import Integral
 from typing import Any
 
@@ -25,16 +24,12 @@ _SQUARE_BYTES = 28
 class CountingLearner(SettledLearner):
     """Maps rows and adds them to a statistic and to the held-out sample, block by block."""
 
-    @abstractmethod
-    def _forget_targets(self) -> None:
-        """Be as if no label had been seen."""
-
     def _start(self, seed: int | None = None) -> None:
         """Check the parameters and begin a pass."""
         self._check_parameters()
-        self._forget_targets()
         self.__dict__.pop("notes_", None)  # they are about another model
         self.seed_ = seed_of(self.random_state) if seed is None else seed
+        self._targets = self._new_targets()
         self.n_rows_seen_ = 0
         self._lift: Lift | None = None
         self._waiting: list[tuple] = []
@@ -45,8 +40,8 @@ class CountingLearner(SettledLearner):
         self.choices_ = {name: getattr(self, name) for name in ("kernel", "metric", "normalize")}
 
     def _forget(self) -> None:
-        """Be as if nothing had been seen."""
-        for name in [name for name in vars(self) if name.endswith("_") or name in ("_lift", "_waiting")]:
+        """Reset all state but the parameters."""
+        for name in vars(self).keys() - self.get_params(deep=False).keys():
             delattr(self, name)
 
     def _refuse_loaded(self) -> None:
@@ -86,12 +81,12 @@ class CountingLearner(SettledLearner):
         for start in range(0, X.shape[0], rows):
             part = slice(start, start + rows)
             w = None if weight is None else weight[part]
-            Z, Y = self._features(X[part]), self._targets(y[part])
+            Z, Y = self._features(X[part]), self._targets.encoded(y[part])
             if self._statistic is None:
                 self._statistic = NormalEquations(Z.shape[1], Y.shape[1], self._is_packed(Z.shape[1]))
             self._statistic.add(Z, Y, w)
             if isinstance(self.cv, Integral):
-                self._holdout.add(X[part], y[part], self._target_bits(y[part]), w)
+                self._holdout.add(X[part], y[part], self._targets.hashes(y[part]), w)
             self.n_rows_seen_ += Z.shape[0]
             if progress is not None:
                 progress.show(self.n_rows_seen_, min(1.0, (start + rows) / X.shape[0]), X.shape[0])

@@ -35,13 +35,13 @@ def write(path: str | os.PathLike, learner: Any, position: int) -> None:
         "n_features": int(learner.n_features_in_),
         "feature_names": names_to_plain(learner),
         "n_rows": int(learner.n_rows_seen_),
-        "targets": learner._targets_to_plain(),
+        "targets": learner._targets.to_plain(),
         "lift": None if learner._lift is None else lift_to_plain(learner._lift),
         "choices": _choices_to_plain(learner),
         "statistic": None if statistic is None else statistic.to_plain(),
         "holdout": _holdout_to_plain(learner),
         "waiting": {
-            str(i): {"X": rows_to_plain(X), "y": learner._labels_to_plain(y), "weight": weight}
+            str(i): {"X": rows_to_plain(X), "y": learner._targets.labels_to_plain(y), "weight": weight}
             for i, (X, y, weight) in enumerate(learner._waiting)
         },
     }
@@ -70,11 +70,9 @@ def _restore(learner: Any, fields: Fields) -> int:
     learner.n_features_in_ = n_features = fields.whole("n_features", 1)
     names_from_plain(learner, fields)
     learner._start(seed=fields.seed("seed"))
-    learner._targets_from_plain(fields.value("targets"))
+    learner._targets = learner._targets.restored(fields.object("targets"))
     if fields.value("statistic") is not None:
-        classes = getattr(learner, "classes_", None)
-        n_targets = learner._n_targets if classes is None else classes.size
-        learner._statistic = NormalEquations.from_plain(fields.value("statistic"), n_targets)
+        learner._statistic = NormalEquations.from_plain(fields.value("statistic"), learner._targets.n_columns)
     if fields.value("lift") is not None:
         n_out = None if learner._statistic is None else len(learner._statistic.cross)
         learner._take_lift(checked_lift(fields.object("lift"), n_features, n_out)())
@@ -105,7 +103,7 @@ def _waiting_from_plain(learner: Any, fields: Fields) -> list[tuple]:
 
 def _labels(learner: Any, fields: Fields, n_rows: int) -> NDArray:
     """Return the labels or targets of so many rows."""
-    y = learner._labels_from_plain(fields.value("y"))
+    y = learner._targets.labels_from_plain(fields.value("y"))
     if len(y) != n_rows:
         raise fields.refuse("y", f"of {n_rows} rows")
     return y
@@ -166,7 +164,7 @@ def _holdout_to_plain(learner: Any) -> dict[str, Any]:
     if holdout.sample is not None:
         plain["sample"] = holdout.sample._asdict() | {
             "X": rows_to_plain(holdout.sample.X),
-            "y": learner._labels_to_plain(holdout.sample.y),
+            "y": learner._targets.labels_to_plain(holdout.sample.y),
         }
     return plain
 
