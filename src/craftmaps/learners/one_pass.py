@@ -14,9 +14,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from craftmaps._rows.canonical import without_duplicates
 from craftmaps._system.progress import shown, tell
-from craftmaps._system.threads import multiply
 from craftmaps.kernels import Rows
 from craftmaps.learners.blocks import Extent, n_counted, where
+from craftmaps.learners.fitted_model import FittedModel
 from craftmaps.learners.parameters import GivenRows
 from craftmaps.learners.penalty_search import AlphaChoice, Fold, choose_alpha, folds_of
 from craftmaps.learners.persistence import checkpoint as checkpoints
@@ -243,6 +243,7 @@ class OnePassLearner(CountingLearner):
         self.alpha_ = relative * (self._statistic.scale(self.fit_intercept) or 1.0)
         solution = self._statistic.solve(self.alpha_, fit_intercept=self.fit_intercept)
         self._set_solution(solution.coef, solution.intercept)
+        self._model = FittedModel(self._lift, solution.coef, solution.intercept)  # type: ignore[arg-type]
         self._is_solved = True
         return self
 
@@ -312,13 +313,7 @@ class OnePassLearner(CountingLearner):
             X = encode_frame(X, self._column_rule)
         X = validate_data(self, X, dtype=(np.float64, np.float32), accept_sparse="csr", reset=False)
         X = without_duplicates(X)
-        outputs = np.empty((X.shape[0], self._target_coef.shape[0]), dtype or X.dtype)
-        coef, intercept = self._target_coef.T.astype(X.dtype), self._target_intercept.astype(outputs.dtype)
-        rows, room = self._rows_per_block(X), None
-        for start in range(0, X.shape[0], rows):
-            room = Z = self._lift(X[start : start + rows], room)  # type: ignore[misc]
-            outputs[start : start + rows] = multiply(Z, coef) + intercept
-        return outputs
+        return self._model.outputs(X, dtype or X.dtype, self._rows_per_block(X))
 
     @property
     def _column_rule(self) -> Columns | None:

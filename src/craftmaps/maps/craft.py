@@ -208,8 +208,21 @@ class CraftMap(KernelMap):
         else:
             super()._transform_into(X, out)
 
-    def _transform_fused(self, X: Any, out: NDArray | None = None) -> NDArray[np.floating]:
-        """Run the up- and the down-projection in one loop."""
+    def _folded(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the weights of the sum of chunks: those of features, through the last Hadamard transform."""
+        if not (self._is_fused and isinstance(self.down_, FoldedHadamard)):
+            return weights
+        return self.down_._folded_weights(weights, self.n_kept_)
+
+    def _unfinished_into(self, X: Any, out: NDArray[np.floating]) -> None:
+        """Write the sum of chunks without the last transform, if both projections run in one loop."""
+        if self._is_fused and isinstance(self.down_, FoldedHadamard):
+            self._transform_fused(X, out, is_finished=False)
+        else:
+            self._transform_into(X, out)
+
+    def _transform_fused(self, X: Any, out: NDArray | None = None, is_finished: bool = True) -> NDArray[np.floating]:
+        """Run the up- and the down-projection in one loop, perhaps without the last Hadamard transform."""
         from craftmaps._loops import hadamard, lanes
 
         draw, order, n_factor_lines = self.up_._loop_arguments()
@@ -219,8 +232,8 @@ class CraftMap(KernelMap):
             return lanes.aligned_empty(n_lines * len(line), X.dtype)
 
         if isinstance(self.down_, FoldedHadamard):
-            fold = self.down_._fold(n_kept)
-            n_sums = (1 << fold.log2_chunk) + n_kept
+            fold = self.down_._fold(n_kept, is_finished)
+            n_sums = self.down_._chunk + n_kept
 
             def loop(tiles: NDArray, rows_out: NDArray, line: tuple[int, ...]) -> None:
                 factor, total = room(n_factor_lines, line), room(n_sums, line)

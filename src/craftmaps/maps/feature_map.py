@@ -47,6 +47,17 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         for start in range(0, X.shape[0], _ROWS_AT_A_TIME):
             out[start : start + _ROWS_AT_A_TIME] = self._transform_rows(X[start : start + _ROWS_AT_A_TIME])
 
+    def _folded(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the weights that `_unfinished_into` is to be multiplied with instead of features with `weights`.
+
+        A map whose last step is linear leaves it out there and does it here, once for all rows.
+        """
+        return weights
+
+    def _unfinished_into(self, X: Any, out: NDArray[np.floating]) -> None:
+        """Write the features of rows before the last linear step into an array."""
+        self._transform_into(X, out)
+
     def _remember_parameters(self) -> None:
         """Keep the parameters and the width that something has been drawn for: sizes of arrays follow from them."""
         self._drawn_for, self._drawn_width = self.get_params(deep=False), self.n_features_in_

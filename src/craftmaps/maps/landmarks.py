@@ -148,6 +148,19 @@ class LandmarkMap(KernelMap):
         for_products_of_rows(block, X.shape[0])
         return out
 
+    def _folded(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the weights of kernel values: those of features, whitened."""
+        return self.whitening_.astype(np.float64) @ weights if self.whiten else weights
+
+    def _unfinished_into(self, X: Any, out: NDArray[np.floating]) -> None:
+        """Write kernel values, not whitened."""
+        landmarks = self.landmarks_.astype(X.dtype, copy=False).T
+
+        def block(rows: slice) -> None:
+            out[rows] = self.kernel.of_dot_products(safe_sparse_dot(X[rows], landmarks, dense_output=True))
+
+        for_products_of_rows(block, X.shape[0])
+
     @property
     def _n_features_out(self) -> int:
         return self.landmarks_.shape[0]

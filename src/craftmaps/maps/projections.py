@@ -215,14 +215,32 @@ class FoldedHadamard(HadamardProjection):
         factor = self.signs_ * self._scale
         return map_rows(X, self.residues_.size, loop, width=width, position=np.arange(width), factor=factor)
 
-    def _fold(self, n_kept: int = 0) -> Any:
-        """Return places and kept rows as the loops want them, with so many more columns that are kept as they are."""
+    def _fold(self, n_kept: int = 0, is_finished: bool = True) -> Any:
+        """Return places and kept rows as the loops want them, with so many more columns that are kept as they are.
+
+        Without the last transform, one of order 1, the outputs are the sums themselves.
+        """
         from craftmaps._loops.hadamard import Fold
 
         kept = self._chunk + np.arange(n_kept)
         places = np.concatenate([self._places, kept], dtype=np.int32)
+        if not is_finished:
+            return Fold(frozen(places), frozen(np.arange(self._chunk + n_kept)), 0)
         outputs = np.concatenate([self.residues_, kept])
         return Fold(frozen(places), frozen(outputs), self._chunk.bit_length() - 1)
+
+    def _folded_weights(self, weights: NDArray[np.float64], n_kept: int) -> NDArray[np.float64]:
+        """Return the weights of the sums of chunks from those of the outputs: H is its own transpose."""
+        n_outputs = self.residues_.size
+        folded = np.zeros((self._chunk + n_kept, weights.shape[1]))
+        folded[self.residues_] = weights[:n_outputs]
+        half = 1
+        while half < self._chunk:
+            pairs = folded[: self._chunk].reshape(-1, 2, half, weights.shape[1])
+            pairs[:] = np.stack([pairs[:, 0] + pairs[:, 1], pairs[:, 0] - pairs[:, 1]], axis=1)
+            half *= 2
+        folded[self._chunk :] = weights[n_outputs:]
+        return folded
 
     def _estimate_moments(self, X: Any, Y: Any = None) -> EstimateMoments:
         """Return the moments of the estimate of x.y at all pairs of rows."""

@@ -52,14 +52,32 @@ class Lift:
 
         `out`, an array of their type and of at least as many rows, may be used for them: fresh memory is slow.
         """
+        if not isinstance(self.feature_map, FeatureMap):
+            return self._by_a_foreign_map(X)
+        out = _room(out, X, self.feature_map._n_features_out)
+        self.feature_map._transform_into(self.shape_rows(X), out)
+        return out
+
+    def unfinished(self, X: Any, width: int, out: NDArray | None = None) -> NDArray[np.floating]:
+        """Return the features of rows before the last linear step of the map, which is folded into weights."""
+        if not isinstance(self.feature_map, FeatureMap):
+            return self._by_a_foreign_map(X)
+        out = _room(out, X, width)
+        self.feature_map._unfinished_into(self.shape_rows(X), out)
+        return out
+
+    def _by_a_foreign_map(self, X: Any) -> NDArray[np.floating]:
+        """Return the features of rows by a transformer of somebody else, or the shaped rows if there is none."""
         dtype, X = X.dtype, self.shape_rows(X)
-        if isinstance(self.feature_map, FeatureMap):
-            if out is None or out.shape[0] < X.shape[0] or out.dtype != dtype:
-                out = np.empty((X.shape[0], self.feature_map._n_features_out), dtype)
-            self.feature_map._transform_into(X, out[: X.shape[0]])
-            return out[: X.shape[0]]
         Z = X if self.feature_map is None else self.feature_map.transform(X)
         return (Z.toarray() if issparse(Z) else np.asarray(Z)).astype(dtype, copy=False)
+
+
+def _room(out: NDArray | None, X: Any, width: int) -> NDArray[np.floating]:
+    """Return an array for the features of rows, in given memory if they fit there."""
+    if out is None or out.shape[0] < X.shape[0] or out.shape[1] != width or out.dtype != X.dtype:
+        return np.empty((X.shape[0], width), X.dtype)
+    return out[: X.shape[0]]
 
 
 def same(one: Any, two: Any) -> bool:

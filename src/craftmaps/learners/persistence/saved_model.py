@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from craftmaps._system.fields import DamagedError, Fields
+from craftmaps.learners.fitted_model import FittedModel
 from craftmaps.learners.persistence.fitted_parts import lift_to_plain, names_to_plain
 from craftmaps.learners.persistence.rebuilt_parts import checked_lift, names_from_plain
 
@@ -58,6 +59,7 @@ def from_plain(learner: Any, plain: dict[str, Any]) -> None:
     learner._statistic, learner._waiting = None, []
     learner._solution_from_plain(plain)
     learner._take_lift(make_lift())
+    learner._model = FittedModel(learner._lift, learner._target_coef, learner._target_intercept)
 
 
 def _notes(fields: Fields) -> Any:

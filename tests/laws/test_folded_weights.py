@@ -1,0 +1,48 @@
+"""Features before their last linear step, times folded weights, are features times weights."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix
+from sklearn.base import clone
+
+from craftmaps import CraftClassifier, CraftMap, LandmarkMap, Polynomial, RandomMaclaurin, load_model
+from craftmaps.learners.fitted_model import FittedModel
+from craftmaps.shaping.row_features import Lift
+from tests.catalogue import KERNEL, MAPS
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(70, 11)) / 4
+WIDE = {
+    **MAPS,
+    "craft, a power of two": CraftMap(KERNEL, 32, random_state=0),
+    "craft, exact columns kept": CraftMap(Polynomial(2), 64, random_state=0),
+    "craft of one feature": CraftMap(KERNEL, 1, random_state=0),
+}
+
+
+@pytest.mark.parametrize("name", WIDE)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("form", [np.asarray, csr_matrix])
+def test_outputs_are_those_of_the_features(name, dtype, form):
+    feature_map, rows = clone(WIDE[name]).fit(X), form(X.astype(dtype))
+    Z = feature_map.transform(X)
+    coef, intercept = RNG.normal(size=(3, Z.shape[1])), RNG.normal(size=3)
+    outputs = FittedModel(Lift(None, 1.0, feature_map), coef, intercept).outputs(rows, dtype, 32)
+    assert outputs.dtype == dtype
+    tolerance = (1e-12 if dtype == np.float64 else 2e-5) * np.abs(Z).max() * np.abs(coef).sum(axis=1).max()
+    np.testing.assert_allclose(outputs, Z @ coef.T + intercept, rtol=0, atol=tolerance)
+
+
+def test_there_is_something_to_fold():
+    weights = RNG.normal(size=(20, 2))
+    for feature_map in (CraftMap(KERNEL, 20, random_state=0), LandmarkMap(KERNEL, 20, random_state=0)):
+        assert not np.array_equal(feature_map.fit(X)._folded(weights)[:20], weights)
+    assert RandomMaclaurin(KERNEL, 20, random_state=0).fit(X)._folded(weights) is weights
+
+
+@pytest.mark.parametrize("feature_map", ["craft", "landmarks", "maclaurin", "tensorsketch"])
+def test_a_loaded_model_has_the_same_outputs(tmp_path, feature_map):
+    y = (X[:, 0] > 0).astype(int)
+    model = CraftClassifier(Polynomial(3), 24, feature_map=feature_map, metric=None, random_state=0).fit(X, y)
+    model.save(tmp_path / "model", dtype=np.float64)
+    np.testing.assert_array_equal(load_model(tmp_path / "model").decision_function(X), model.decision_function(X))
