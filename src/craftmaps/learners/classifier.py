@@ -84,14 +84,19 @@ class CraftClassifier(ClassifierMixin, OnePassLearner):
     alpha_ : float
         The chosen penalty, in units of scikit-learn's `Ridge`.
     cv_results_ : dict
-        Mean and standard deviation of the error for every alpha.
+        `error`, `error_by_fold`, `n_rows` and `n_effective`: the error of rows that nothing has looked at, each fold at
+        the alpha that the others choose. `alpha`, `mean_error`, `std_error`, `fold_errors` and `chosen`: the curve.
     choices_ : dict
-        What was chosen for kernel, metric and normalize, and the held-out errors of the candidates.
+        What was chosen for kernel, metric and normalize, and the held-out errors of the candidates; "auto" where a
+        choice is still to be made.
     n_rows_seen_ : int
     classes_ : ndarray
         All labels seen, sorted.
+    code_words_ : ndarray of shape (n_classes, n_bits)
+        The words that classes are told apart by, of +1 and -1.
     coef_ : ndarray of shape (n_bits, E)
     intercept_ : ndarray of shape (n_bits,)
+        The solution for the bits; decoding and calibration make scores of their outputs.
     calibration_ : named tuple
         `factor`, `matrix` and `offset`: log-odds are factor * (scores @ matrix + offset). Without a
         matrix, these two are None.

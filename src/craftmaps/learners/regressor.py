@@ -57,10 +57,12 @@ class CraftRegressor(RegressorMixin, MultiOutputMixin, OnePassLearner):
     alpha_ : float
         The chosen penalty, in units of scikit-learn's `Ridge`.
     cv_results_ : dict
-        Mean and standard deviation of the squared error for every alpha; of several targets
-        brought to one spread, the root of their mean variance.
+        `error`, `error_by_fold`, `n_rows` and `n_effective`: the squared error of rows that nothing has looked at,
+        each fold at the alpha that the others choose. `alpha`, `mean_error`, `std_error`, `fold_errors` and `chosen`:
+        the curve. Several targets are brought to one spread, the root of their mean variance.
     choices_ : dict
-        What was chosen for kernel, metric and normalize, and the held-out errors of the candidates.
+        What was chosen for kernel, metric and normalize, and the held-out errors of the candidates; "auto" where a
+        choice is still to be made.
     n_rows_seen_ : int
     coef_ : ndarray of shape (E,) or (n_targets, E)
     intercept_ : float or ndarray of shape (n_targets,)
