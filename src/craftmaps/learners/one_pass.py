@@ -18,7 +18,7 @@ from craftmaps.kernels import Rows
 from craftmaps.learners.blocks import Extent, n_counted, where
 from craftmaps.learners.fitted_model import FittedModel
 from craftmaps.learners.parameters import GivenRows
-from craftmaps.learners.penalty_search import AlphaChoice, Fold, choose_alpha, folds_of
+from craftmaps.learners.penalty_search import AlphaChoice, Fold, choose_alpha, dependence, folds_of, folds_of_splits
 from craftmaps.learners.persistence import checkpoint as checkpoints
 from craftmaps.learners.persistence import container as model_file
 from craftmaps.learners.persistence import saved_model as saved
@@ -42,9 +42,10 @@ class OnePassLearner(CountingLearner):
             with self._unharmed():
                 given, spent = self._begin(X, y, sample_weight)
                 splits = self._given_splits(given.n_given)
-                folds = None if splits is None else self._given_folds(splits, given, spent)
+                rows = (given.X, given.y, given.weight)
+                folds = None if splits is None else folds_of_splits(splits, given.kept, spent, rows)
             try:
-                self._count_in_blocks(given.X, given.y, given.weight, progress)
+                self._count_in_blocks(*rows, progress)
             except BaseException:
                 self._forget()  # the model that was there is gone, as two statistics at once may not fit
                 raise
@@ -59,24 +60,6 @@ class OnePassLearner(CountingLearner):
         given.targets.check_solvable()
         self._targets = given.targets
         return given, self._settle(given.X, given.y)
-
-    @staticmethod
-    def _given_folds(splits: list[NDArray], given: GivenRows, spent: NDArray[np.int64]) -> list[Fold]:
-        """Return the folds of given splits: their rows of some weight that the choices have not looked at."""
-        X, y, weight, kept = given.X, given.y, given.weight, given.kept
-        position = np.full(max(kept.max(initial=0), *(split.max(initial=0) for split in splits)) + 1, -1)
-        position[kept] = np.arange(kept.size)
-        position[kept[spent]] = -1
-        tested = [position[split] for split in splits]
-        tested = [split[split >= 0] for split in tested]
-        weight = np.ones(X.shape[0]) if weight is None else weight
-        folds = [Fold(X[test], y[test], weight[test], np.ones(test.size, np.int64)) for test in tested if test.size]
-        if not folds:
-            raise ValueError(
-                "cv must have at least one split with rows to test on that the automatic choices have not looked at, "
-                "got none."
-            )
-        return folds
 
     def _partial_fit(self, X: Rows, y: Rows, sample_weight: Rows | None, labels: NDArray | None = None) -> Self:
         """Count rows, and make room for their labels and others; the solution follows when it is asked for."""
@@ -301,7 +284,7 @@ class OnePassLearner(CountingLearner):
             alphas=alphas,
             fit_intercept=self.fit_intercept,
         )
-        choice.results["n_effective"] = n_effective / _dependence(folds, self._statistic.weight)
+        choice.results["n_effective"] = n_effective / dependence(folds, self._statistic.weight)
         return choice
 
     def _outputs(self, X: Rows, dtype: Any = None) -> NDArray[np.floating]:
@@ -331,14 +314,3 @@ class OnePassLearner(CountingLearner):
 def _aligned(learner: OnePassLearner, targets: Any) -> NormalEquations:
     """Return the statistic of a learner with its targets at their places among wider ones."""
     return learner._statistic.with_targets(learner._targets.places(targets), targets.n_columns)
-
-
-def _dependence(folds: list[Fold], weight: float) -> float:
-    """Return by how much folds that train each other's models spread their mean error.
-
-    Whatever row i does to the prediction of row j, by symmetry row j does to that of row i if it is in another fold.
-    On noise, where nothing else decides, errors of such pairs go together, and the variance of their mean grows by the
-    share of the training rows of a fold that are themselves held out in another one.
-    """
-    held = sum(float(fold.weight.sum()) for fold in folds)
-    return 1 + held * (1 - 1 / len(folds)) / max(weight - held / len(folds), held * (1 - 1 / len(folds)), 1e-300)

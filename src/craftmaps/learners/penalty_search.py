@@ -49,6 +49,38 @@ def folds_of(holdout: HeldOut, n_folds: int) -> list[Fold]:
     return [Fold(sample.X[rows], sample.y[rows], share[rows] * count, count) for rows, count in folds]
 
 
+def folds_of_splits(splits: list[NDArray], kept: NDArray, spent: NDArray, rows: tuple) -> list[Fold]:
+    """Return the folds of given splits: their rows of some weight that the choices have not looked at.
+
+    `kept` says which rows of the splits these rows are, `spent` which of these rows were looked at.
+    """
+    X, y, weight = rows
+    position = np.full(max(kept.max(initial=0), *(split.max(initial=0) for split in splits)) + 1, -1)
+    position[kept] = np.arange(kept.size)
+    position[kept[spent]] = -1
+    tested = [position[split] for split in splits]
+    tested = [split[split >= 0] for split in tested]
+    weight = np.ones(X.shape[0]) if weight is None else weight
+    folds = [Fold(X[test], y[test], weight[test], np.ones(test.size, np.int64)) for test in tested if test.size]
+    if not folds:
+        raise ValueError(
+            "cv must have at least one split with rows to test on that the automatic choices have not looked at, "
+            "got none."
+        )
+    return folds
+
+
+def dependence(folds: list[Fold], weight: float) -> float:
+    """Return by how much folds that train each other's models spread their mean error.
+
+    Whatever row i does to the prediction of row j, by symmetry row j does to that of row i if it is in another fold.
+    On noise, where nothing else decides, errors of such pairs go together, and the variance of their mean grows by the
+    share of the training rows of a fold that are themselves held out in another one.
+    """
+    held = sum(float(fold.weight.sum()) for fold in folds)
+    return 1 + held * (1 - 1 / len(folds)) / max(weight - held / len(folds), held * (1 - 1 / len(folds)), 1e-300)
+
+
 def choose_alpha(
     statistic: NormalEquations,
     folds: Sequence[Fold],
