@@ -1,9 +1,13 @@
 """Files that are written whole or not at all."""
 
 import os
+import platform
+import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+
+_HOST = re.sub(r"[^\w-]", "_", platform.node())[:32] or "host"
 
 
 @contextmanager
@@ -11,9 +15,10 @@ def new_file(path: Path) -> Iterator[Path]:
     """Give a new name to write to; rename the file if all went well, else remove it.
 
     Whatever happens, a file that was there before stays whole. The name is that of this process alone, so two that
-    write the same file do not mix.
+    write the same file do not mix. What processes of this machine left that were killed while they wrote is removed.
     """
-    new = path.with_name(f"{path.name}.{os.getpid()}.new")
+    new = path.with_name(f"{path.name}.{_HOST}.{os.getpid()}.new")
+    _remove_leftovers(path)
     try:
         yield new
         with open(new, "rb") as file:
@@ -21,3 +26,26 @@ def new_file(path: Path) -> Iterator[Path]:
         os.replace(new, path)
     finally:
         new.unlink(missing_ok=True)
+
+
+def _remove_leftovers(path: Path) -> None:
+    """Remove unfinished versions of a file whose process has ended; only POSIX tells that without harm."""
+    if os.name != "posix":
+        return
+    pattern = re.compile(rf"{re.escape(path.name)}\.{re.escape(_HOST)}\.(\d{{1,9}})\.new")
+    with suppress(OSError):
+        for left in path.parent.iterdir():
+            match = pattern.fullmatch(left.name)
+            if match and not _is_running(int(match[1])):
+                left.unlink(missing_ok=True)
+
+
+def _is_running(process: int) -> bool:
+    """Tell whether there is a process of this number."""
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True

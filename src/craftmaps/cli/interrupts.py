@@ -70,8 +70,11 @@ def leave() -> NoReturn:
     if not _state.leaving.acquire(blocking=False):
         threading.Event().wait()  # another thread is about to exit
     for path in _state.unfinished:
+        folder, name = os.path.split(path)
         with suppress(OSError):
-            os.unlink(f"{path}.{os.getpid()}.new")  # the name that `new_file` gives
+            for left in os.listdir(folder or "."):
+                if left.startswith(f"{name}.") and left.endswith(f".{os.getpid()}.new"):  # as `new_file` names it
+                    os.unlink(os.path.join(folder, left))
     text = f"craftmaps: {sentence()}\n"
     with suppress(OSError):
         if os.isatty(2):  # there may be a progress bar, which hides the cursor
