@@ -210,16 +210,19 @@ class CraftMap(KernelMap):
 
     def _folded(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the weights of the sum of chunks: those of features, through the last Hadamard transform."""
-        if not (self._is_fused and isinstance(self.down_, FoldedHadamard)):
-            return weights
-        return self.down_._folded_weights(weights, self.n_kept_)
+        return self.down_._folded_weights(weights, self.n_kept_) if self._is_foldable else weights
 
     def _unfinished_into(self, X: Any, out: NDArray[np.floating]) -> None:
         """Write the sum of chunks without the last transform, if both projections run in one loop."""
-        if self._is_fused and isinstance(self.down_, FoldedHadamard):
+        if self._is_foldable:
             self._transform_fused(X, out, is_finished=False)
         else:
             self._transform_into(X, out)
+
+    @property
+    def _is_foldable(self) -> bool:
+        """Whether the last step is a transform that weights can go through instead."""
+        return self._is_fused and isinstance(self.down_, FoldedHadamard)
 
     def _transform_fused(self, X: Any, out: NDArray | None = None, is_finished: bool = True) -> NDArray[np.floating]:
         """Run the up- and the down-projection in one loop, perhaps without the last Hadamard transform."""
