@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from craftmaps._system import progress
-from craftmaps._system.progress import tell
+from craftmaps._system.progress import Phase, tell
 from craftmaps.cli import learning
 from tests.cli.running import PLAIN, run, run_json, write_parquet
 
@@ -31,18 +31,18 @@ class TimedLearner:
                 self._settle()
         if not self._is_settled_early:
             self._settle()
-        for step, seconds in (("Choosing alpha: fold 1 of 5", 100), ("Choosing alpha: 0.1 on fold 1 of 5", 200)):
-            self._take(step, seconds)
-        self._take("Solving", 400)
+        for phase, seconds in ((Phase.PENALTY, 100), (Phase.PENALTY, 200)):
+            self._take(phase, seconds)
+        self._take(Phase.SOLUTION, 400)
 
     def _settle(self):
-        self._take("Choosing kernel and metric: rows as they are, poly:3:1", 1000)
-        self._take("Choosing kernel and metric: rows as they are, poly:4:1", 2000)
-        self._take("Fitting the metric", 4000)
-        self._take("Drawing the map", 8)
+        self._take(Phase.CHOICES, 1000)
+        self._take(Phase.CHOICES, 2000)
+        self._take(Phase.METRIC, 4000)
+        self._take(Phase.MAP, 8)
 
-    def _take(self, step, seconds):
-        tell(step)
+    def _take(self, phase, seconds):
+        tell(phase)
         self._clock.now += seconds
 
 

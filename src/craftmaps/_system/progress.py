@@ -1,4 +1,4 @@
-"""Progress of long work: the work tells what it is at, and whoever wants to know listens."""
+"""Progress of long work: the work tells typed steps, and a listener shows or times them."""
 
 import shutil
 import sys
@@ -6,22 +6,48 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
+from enum import StrEnum
 
 _SECONDS_BETWEEN_LOOKS = 0.2
 _SECONDS_BETWEEN_LINES = 5.0
-_listener: ContextVar[Callable[[str], None] | None] = ContextVar("listener", default=None)
 
 
-def tell(step: str) -> None:
-    """Say what is being done, other than counting rows."""
+class Phase(StrEnum):
+    """A part of learning other than the pass over the rows."""
+
+    CHOICES = "Choosing kernel and metric"
+    METRIC = "Fitting the metric"
+    MAP = "Drawing the map"
+    PENALTY = "Choosing alpha"
+    SOLUTION = "Solving"
+
+
+@dataclass(frozen=True)
+class Step:
+    """What is being done: a phase, and perhaps a detail of it."""
+
+    phase: Phase
+    detail: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.phase}: {self.detail}" if self.detail else str(self.phase)
+
+
+Listener = Callable[[Step], None]
+_listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
+
+
+def tell(phase: Phase, detail: str = "") -> None:
+    """Report a step to the listener, if there is one."""
     listener = _listener.get()
     if listener is not None:
-        listener(step)
+        listener(Step(phase, detail))
 
 
 @contextmanager
-def heard_by(listener: Callable[[str], None]) -> Iterator[None]:
-    """Let somebody hear what the work inside tells."""
+def heard_by(listener: Listener) -> Iterator[None]:
+    """Report the steps of the work inside to a listener."""
     token = _listener.set(listener)
     try:
         yield
@@ -101,10 +127,10 @@ class Progress:
         """Note that rows, and perhaps which share of all, were done by an earlier run, in no time."""
         self._n_skipped, self._share_skipped = n_rows, share or 0.0
 
-    def step(self, step: str) -> None:
-        """Say what is being done."""
+    def step(self, step: Step) -> None:
+        """Show what is being done."""
         self._clock.step()
-        self._show(f"{step} ({clock(time.monotonic() - self._started)} so far)", step.partition(":")[0], is_step=True)
+        self._show(f"{step} ({clock(time.monotonic() - self._started)} so far)", step.phase, is_step=True)
 
     def show(self, n_rows: int, share: float | None, total: int | None = None) -> None:
         """Say how many rows are done, which share of all if that is known, and of how many rows."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from craftmaps._system.atomic_files import new_file
-from craftmaps._system.progress import PhaseClock, heard_by
+from craftmaps._system.progress import Phase, PhaseClock, Step, heard_by
 from craftmaps.cli import interrupts
 from craftmaps.cli.files import writing
 from craftmaps.cli.terminal import Progress, say
@@ -16,12 +16,12 @@ from craftmaps.cli.terminal import Progress, say
 _MOST_BYTES = 2**26  # of what a run was over: names of columns are the most of it
 # In order of time, and which of them a step that the learner tells is of; when the map is drawn rows are counted.
 _PHASES = ("choices", "learning", "solving")
-_PHASES_OF_STEPS = {
-    "Choosing kernel and metric": "choices",
-    "Fitting the metric": "choices",
-    "Drawing the map": "learning",
-    "Choosing alpha": "solving",
-    "Solving": "solving",
+_TIMED_AS = {
+    Phase.CHOICES: "choices",
+    Phase.METRIC: "choices",
+    Phase.MAP: "learning",
+    Phase.PENALTY: "solving",
+    Phase.SOLUTION: "solving",
 }
 
 
@@ -137,11 +137,9 @@ class WatchedPass:
         if folder is not None:
             folder.remove()
 
-    def _hear(self, step: str) -> None:
-        """Show a step, and note the phase that it is of."""
-        for start, phase in _PHASES_OF_STEPS.items():
-            if step.startswith(start):
-                self._clock.turn_to(phase)
+    def _hear(self, step: Step) -> None:
+        """Show a step and time its phase."""
+        self._clock.turn_to(_TIMED_AS[step.phase])
         self._progress.step(step)
 
     def keep(self) -> None:

@@ -12,7 +12,7 @@ from rich.progress import BarColumn, TextColumn
 from rich.progress import Progress as RichProgress
 from rich.text import Text
 
-from craftmaps._system.progress import RowClock
+from craftmaps._system.progress import RowClock, Step
 from craftmaps.cli.memory import peak_memory
 
 _SECONDS_BETWEEN_LINES = 10.0
@@ -123,15 +123,15 @@ class Progress:
         else:
             say(f"{self._verb}: {told}")
 
-    def step(self, step: str) -> None:
-        """Say what is being done other than going through rows."""
+    def step(self, step: Step) -> None:
+        """Show what is being done other than going through rows."""
         self._clock.step()
         if not self._is_due():
             return
         if self._bar:
-            self._bar.update(self._task, told=step)
+            self._bar.update(self._task, told=str(step))
         else:
-            say(step)
+            say(str(step))
 
     def say(self, text: str) -> None:
         """Tell a person something, above the bar if there is one."""

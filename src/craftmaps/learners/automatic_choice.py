@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from craftmaps._system.progress import tell
+from craftmaps._system.progress import Phase, tell
 from craftmaps._system.threads import for_each, multiply
 from craftmaps.kernels import DotProductKernel, Polynomial
 from craftmaps.least_squares.kernel_ridge import KernelMachine
@@ -179,7 +179,7 @@ class _Trial:
 
     def score(self, treatment: Treatment, kernel: DotProductKernel) -> "Score":
         """Return the held-out errors at the best of a few penalties."""
-        tell(f"Choosing kernel and metric: {treatment}, {_described(kernel)}")
+        tell(Phase.CHOICES, f"{treatment}, {_described(kernel)}")
         scored = [test for _, test in self.splits]
         scores = []
         for outputs in self._outputs(self.shaped(treatment), kernel):

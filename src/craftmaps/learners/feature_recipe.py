@@ -10,7 +10,7 @@ from sklearn.utils.extmath import row_norms
 
 from craftmaps._rows.randomness import child_seed, uniforms
 from craftmaps._rows.sampling import bottom_rows, row_hashes, rows_with_copies
-from craftmaps._system.progress import tell
+from craftmaps._system.progress import Phase, tell
 from craftmaps.kernels import DotProductKernel
 from craftmaps.learners.automatic_choice import FEWEST_ROWS, Choices, Task, choose, is_auto
 from craftmaps.learners.parameters import CheckedLearner
@@ -89,7 +89,7 @@ class SettledLearner(CheckedLearner):
             "n_axes": chosen.treatment.n_axes,
             "held_out_errors": chosen.errors,
         }
-        tell("Fitting the metric")
+        tell(Phase.METRIC)
         lift = chosen.treatment.lift(some, self._targets.encoded(targets), obey=not is_auto(self.normalize))
         # Landmarks are drawn from as many rows as there are: they do not look at labels.
         self._set_lift(lift, lift.shape_rows(X[first] if self.feature_map == "landmarks" else some))
@@ -114,7 +114,7 @@ class SettledLearner(CheckedLearner):
 
     def _set_lift(self, lift: Lift, shaped: Any) -> None:
         """Draw the map for shaped rows, and put it behind metric and length."""
-        tell("Drawing the map")
+        tell(Phase.MAP)
         feature_map = self._make_map(clone(self.choices_["kernel"]), int(self.n_components))
         lift.feature_map = None if feature_map is None else fit_in_order(feature_map, shaped)
         if hasattr(self.feature_map, "kernel"):

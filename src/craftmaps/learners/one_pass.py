@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from craftmaps._rows.canonical import without_duplicates
-from craftmaps._system.progress import shown, tell
+from craftmaps._system.progress import Phase, shown, tell
 from craftmaps.kernels import Rows
 from craftmaps.learners.blocks import Extent, n_counted, where
 from craftmaps.learners.fitted_model import FittedModel
@@ -222,7 +222,7 @@ class OnePassLearner(CountingLearner):
             self._alpha_choice = self._choose_alpha(alphas, folds)
             self.cv_results_ = self._alpha_choice.results
             relative = self._alpha_choice.relative
-        tell("Solving")
+        tell(Phase.SOLUTION)
         self.alpha_ = relative * (self._statistic.scale(self.fit_intercept) or 1.0)
         solution = self._statistic.solve(self.alpha_, fit_intercept=self.fit_intercept)
         self._set_solution(solution.coef, solution.intercept)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from craftmaps._system.progress import tell
+from craftmaps._system.progress import Phase, tell
 from craftmaps._system.threads import multiply
 from craftmaps.learners.held_out import HeldOut
 from craftmaps.least_squares.normal_equations import NormalEquations
@@ -120,7 +120,7 @@ def choose_alpha(
         rest.add(Z, targets(fold.y), fold.weight, sign=-1.0)
         unit = rest.scale(fit_intercept) or 1.0
         path = rest.into_ridge_path(fit_intercept)
-        tell(f"Choosing alpha: fold {i + 1} of {len(folds)}")
+        tell(Phase.PENALTY, f"fold {i + 1} of {len(folds)}")
         path.prepare([race.alphas[j] * unit for j in race.live])
 
         def outputs(alpha: float, path=path, unit=unit, Z=Z) -> NDArray:
@@ -199,7 +199,7 @@ class _Race:
 
     def _score(self, fold: int, j: Any, outputs: Callable[[float], NDArray]) -> None:
         """Score an alpha on a fold."""
-        tell(f"Choosing alpha: {self.alphas[j]:g} on fold {fold + 1} of {len(self.labels)}")
+        tell(Phase.PENALTY, f"{self.alphas[j]:g} on fold {fold + 1} of {len(self.labels)}")
         self._outputs[j].append(outputs(self.alphas[j]))
         self._row_errors[j].append(self.error(self._outputs[j][-1], self.labels[fold]))
         self.errors[j, fold] = np.average(self._row_errors[j][-1], weights=self.weights[fold])
