@@ -59,8 +59,8 @@ def one_pass() -> dict[str, Any]:
     X, y = X[:20_000], y[:20_000]
     result = {}
     for name, (kernel, metric) in SETTINGS.items():
-        model = learner(kernel, metric).partial_fit(X, y)
-        Z = model._lift(X[:WIDTH])
+        model = learner(kernel, metric).settle(X, y)
+        Z = model.features_(X[:WIDTH])
         products = np.zeros((WIDTH, WIDTH), np.float32, order="F")
 
         def bare(Z=Z, products=products):
@@ -208,7 +208,7 @@ def accuracy(prefix: str, seeds: int = 3) -> dict[str, Any]:
             model.fit(X, y)
             seconds = time.perf_counter() - started
             error = 100 * (1 - model.score(X_test, y_test))
-            chosen = {key: repr(value) for key, value in model.choices_.items() if key != "held_out_errors"}
+            chosen = {name: repr(value) for name, value in model.choices_.parameters().items()}
             found.setdefault(name, {})[str(seed)] = {"error": error, "seconds": seconds, "choices": chosen}
             update_results(RESULTS, {"accuracy": found})
             say(f"{name}, seed {seed}: {error:.2f} % in {seconds:.0f} s, {chosen}")

@@ -136,9 +136,8 @@ def in_row_space(components: int, n_rows: int) -> bool:
 
 def _our_features(model: CraftClassifier, data: Split) -> tuple[NDArray, NDArray]:
     """Return the features of training and test rows by the library's own choices, without its statistic."""
-    X = model._begin(data.X_train, data.y_train)[0].X
-    lift: Any = model._lift
-    return lift(X), lift(data.X_test.astype(X.dtype))
+    features = model.settle(data.X_train, data.y_train).features_
+    return features(data.X_train), features(data.X_test.astype(data.X_train.dtype))
 
 
 def _row_products(Z: NDArray, Z_test: NDArray) -> tuple[NDArray, NDArray]:
@@ -156,8 +155,9 @@ def chosen_alpha(model: CraftClassifier) -> float:
 
 def describe_choices(model: CraftClassifier) -> dict[str, str]:
     """Return what the library chose by itself, as text."""
-    metric = model.choices_["metric"]
-    texts = repr(model.choices_["kernel"]), "none" if metric is None else repr(metric), str(model.choices_["normalize"])
+    choices = model.choices_
+    metric = "none" if choices.metric is None else repr(choices.metric)
+    texts = repr(choices.kernel), metric, str(choices.normalize)
     return dict(zip(CHOICES, texts, strict=True))
 
 

@@ -79,7 +79,9 @@ class Pass:
         self.model = classifier(key, SIDE**2)
         name = hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:16]
         self.path = state / f"{name}.checkpoint"
-        self.position = checkpoint.read(self.path, self.model) if self.path.exists() else 0
+        self.position = 0
+        if self.path.exists():
+            self.model, self.position = checkpoint.read(self.path, self.model)
         if key["source"] == INFINITE:
             digits = datasets.load("mnist")
             # Each seed has deformations of its own, beside a map of its own.

@@ -3,10 +3,10 @@
 Run it alone with `python -m reproduction.figure7 --seeds 3`, on a machine that does nothing else: time is measured.
 """
 
-import time
 from collections.abc import Iterator
 from typing import Any
 
+from craftmaps._system.progress import Phase, PhaseClock, heard_by
 from reproduction.cells import Cell
 from reproduction.classification import cell_of, chosen_alpha, classifier, cost_of
 from reproduction.costs import Cost, Rates
@@ -15,6 +15,13 @@ from reproduction.running import main
 
 NAME = "figure7"
 BLOCK_ROWS = 10_000
+_TIMED_AS = {
+    Phase.CHOICES: "choices",
+    Phase.METRIC: "choices",
+    Phase.MAP: "pass",
+    Phase.PENALTY: "finish",
+    Phase.SOLUTION: "finish",
+}
 
 
 def cells(settings: dict[str, Any]) -> Iterator[Cell]:
@@ -37,38 +44,22 @@ def measure(cell: Cell) -> dict[str, Any]:
     # What is compiled or loaded on first use is not what is measured.
     classifier(cell | {"seed": cell["seed"] + 1000}, n_features).partial_fit(data.X_train[:500], data.y_train[:500])
     model = classifier(cell, n_features)
-    choosing = _timed(model, "_settle")
-    started = time.perf_counter()
-    for first in range(0, len(data.y_train), BLOCK_ROWS):
-        block = slice(first, first + BLOCK_ROWS)
-        model.partial_fit(data.X_train[block], data.y_train[block])
-    passed = time.perf_counter()
-    in_pass = sum(choosing)  # of few rows, choices wait for the end
-    model.finish()
-    finished = time.perf_counter()
+    clock = PhaseClock("pass")
+    with heard_by(lambda step: clock.turn_to(_TIMED_AS[step.phase])):
+        for first in range(0, len(data.y_train), BLOCK_ROWS):
+            block = slice(first, first + BLOCK_ROWS)
+            model.partial_fit(data.X_train[block], data.y_train[block])
+            clock.turn_to("pass")
+        model.finish()
+    seconds = clock.read()
     error = 100.0 * (1.0 - model.score(data.X_test, data.y_test))
     return {
         "error": round(error, 4),
         "alpha": chosen_alpha(model),
-        "pass_seconds": round(passed - started - in_pass, 3),
-        "choice_seconds": round(sum(choosing), 3),
-        "finish_seconds": round(finished - passed - (sum(choosing) - in_pass), 3),
+        "pass_seconds": round(seconds["pass"], 3),
+        "choice_seconds": round(seconds.get("choices", 0.0), 3),
+        "finish_seconds": round(seconds["finish"], 3),
     }
-
-
-def _timed(thing: Any, name: str) -> list[float]:
-    """Let a method of an object note how long it takes, in the list that is returned."""
-    seconds = []
-    method = getattr(thing, name)
-
-    def timed(*arguments: Any) -> Any:
-        started = time.perf_counter()
-        result = method(*arguments)
-        seconds.append(time.perf_counter() - started)
-        return result
-
-    setattr(thing, name, timed)
-    return seconds
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from craftmaps._system.threads import threads
     from craftmaps.kernels import Exponential, MaclaurinSeries, Polynomial
     from craftmaps.learners import CraftClassifier, CraftRegressor, load_model
+    from craftmaps.learners.tally import Tally
     from craftmaps.least_squares.normal_equations import NormalEquations
     from craftmaps.maps.craft import CraftMap
     from craftmaps.maps.landmarks import LandmarkMap
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from craftmaps.maps.projections import SubsampledHadamard
     from craftmaps.maps.tensor_sketch import TensorSketch
     from craftmaps.shaping.covariance_metric import CovarianceMetric
+    from craftmaps.shaping.gradient_metric import GradientMetric
 
 __version__ = "0.1.0"
 
@@ -23,12 +25,14 @@ __all__ = [
     "CraftMap",
     "CraftRegressor",
     "Exponential",
+    "GradientMetric",
     "LandmarkMap",
     "MaclaurinSeries",
     "NormalEquations",
     "Polynomial",
     "RandomMaclaurin",
     "SubsampledHadamard",
+    "Tally",
     "TensorSketch",
     "load_model",
     "threads",
@@ -44,11 +48,13 @@ _HOMES = {
     "CovarianceMetric": "shaping.covariance_metric",
     "CraftMap": "maps.craft",
     "Exponential": "kernels",
+    "GradientMetric": "shaping.gradient_metric",
     "LandmarkMap": "maps.landmarks",
     "MaclaurinSeries": "kernels",
     "Polynomial": "kernels",
     "RandomMaclaurin": "maps.maclaurin",
     "SubsampledHadamard": "maps.projections",
+    "Tally": "learners.tally",
     "TensorSketch": "maps.tensor_sketch",
     "threads": "_system.threads",
 }

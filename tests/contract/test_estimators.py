@@ -7,6 +7,7 @@ from craftmaps import (
     CovarianceMetric,
     CraftMap,
     Exponential,
+    GradientMetric,
     LandmarkMap,
     MaclaurinSeries,
     Polynomial,
@@ -34,6 +35,8 @@ ESTIMATORS = [
     LandmarkMap(n_components=5),
     LandmarkMap(n_components=5, whiten=False),
     LandmarkMap(Exponential(1e-3), n_components=5),
+    GradientMetric(),
+    GradientMetric(0.5, 1, standardize=True, normalize=False),
     CovarianceMetric(),
     CovarianceMetric(0.5, 1, center=False, normalize=False),
 ]

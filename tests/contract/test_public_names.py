@@ -32,6 +32,10 @@ SIGNATURES = {
         {"up": "maclaurin", "up_components": None, "down": "hadamard", "random_state": None},
     ),
     "LandmarkMap": ({"kernel": "Polynomial()", "n_components": 1024}, {"whiten": True, "random_state": None}),
+    "GradientMetric": (
+        {"power": 1.0, "n_components": None},
+        {"standardize": False, "normalize": True, "random_state": 0},
+    ),
     "CovarianceMetric": ({"power": 1.0, "n_components": None}, {"center": True, "normalize": True}),
     "CraftClassifier": (
         {"kernel": "auto", "n_components": 2048},
@@ -73,7 +77,7 @@ SIGNATURES = {
     ),
 }
 # Those without such a constructor: a value that is made by a method, and functions.
-OTHERS = ("NormalEquations", "load_model", "threads")
+OTHERS = ("NormalEquations", "Tally", "load_model", "threads")
 
 
 def test_the_public_names():

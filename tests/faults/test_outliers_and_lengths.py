@@ -62,7 +62,7 @@ def test_an_overflow_in_a_stream_names_its_block_and_keeps_the_rest():
         model.fit_stream(blocks)
     model.finish()
     assert np.isfinite(model.coef_).all()
-    assert model.n_rows_seen_ == model._statistic.n_rows == 13_000
+    assert model.n_rows_seen_ == model.tally_.statistic.n_rows == 13_000
 
 
 def test_targets_that_overflow_are_refused():

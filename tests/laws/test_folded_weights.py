@@ -7,7 +7,8 @@ from sklearn.base import clone
 
 from craftmaps import CraftClassifier, CraftMap, LandmarkMap, Polynomial, RandomMaclaurin, load_model
 from craftmaps.learners.fitted_model import FittedModel
-from craftmaps.shaping.row_features import Lift
+from craftmaps.learners.targets import NumberTargets
+from craftmaps.shaping.row_features import RowFeatures
 from tests.catalogue import KERNEL, MAPS
 
 RNG = np.random.default_rng(0)
@@ -27,7 +28,8 @@ def test_outputs_are_those_of_the_features(name, dtype, form):
     feature_map, rows = clone(WIDE[name]).fit(X), form(X.astype(dtype))
     Z = feature_map.transform(X)
     coef, intercept = RNG.normal(size=(3, Z.shape[1])), RNG.normal(size=3)
-    outputs = FittedModel(Lift(None, 1.0, feature_map), coef, intercept).outputs(rows, dtype, 32)
+    features = RowFeatures(None, 1.0, feature_map)
+    outputs = FittedModel(features, NumberTargets(3), coef, intercept, alpha=1.0, n_rows=70).outputs(rows, dtype, 32)
     assert outputs.dtype == dtype
     tolerance = (1e-12 if dtype == np.float64 else 2e-5) * np.abs(Z).max() * np.abs(coef).sum(axis=1).max()
     np.testing.assert_allclose(outputs, Z @ coef.T + intercept, rtol=0, atol=tolerance)

@@ -35,8 +35,8 @@ def folds_of(holdout, X, y, n_folds):
 
 def honest(model, X, y, targets, wrong, weight, n_folds):
     """Return the mean error of every alpha: refit without each fold, score on the fold."""
-    Z, w = model._lift(X), _mean_of_copies(X, y, np.ones(len(X)) if weight is None else weight)
-    folds = folds_of(model._holdout, X, y, n_folds)
+    Z, w = model.features_(X), _mean_of_copies(X, y, np.ones(len(X)) if weight is None else weight)
+    folds = folds_of(model.tally_.held_out, X, y, n_folds)
     assert all(len(fold) > 5 for fold in folds)
     means = np.zeros(len(ALPHAS))
     for fold in folds:
@@ -77,7 +77,7 @@ def test_classifier(holdout_rows, weighted, code, fit_intercept):
     np.testing.assert_array_equal(model.cv_results_["alpha"], ALPHAS)
     np.testing.assert_allclose(model.cv_results_["mean_error"], means, rtol=1e-9, atol=1e-12)
     best = max(alpha for alpha, mean in zip(ALPHAS, means, strict=True) if mean <= means.min() + 1e-12)
-    np.testing.assert_allclose(model.alpha_, best * model._statistic.scale(fit_intercept), rtol=1e-12)
+    np.testing.assert_allclose(model.alpha_, best * model.tally_.statistic.scale(fit_intercept), rtol=1e-12)
 
 
 @pytest.mark.parametrize("n_targets", [1, 2])
@@ -86,7 +86,7 @@ def test_regressor(n_targets):
     y = np.c_[X[:, 0] * X[:, 1], X[:, 2]] + np.random.default_rng(0).normal(size=(len(X), 2))
     y = y[:, 0] if n_targets == 1 else y
     model = regressor(alphas=ALPHAS, cv=4, holdout_rows=80).fit(X, y, weight)
-    columns, spread = y.reshape(len(y), -1), model._holdout.sample.y.std(axis=0)
+    columns, spread = y.reshape(len(y), -1), model.tally_.held_out.sample.y.std(axis=0)
     factors = np.sqrt(np.mean(spread**2)) / spread
 
     def wrong(outputs, fold):
@@ -94,7 +94,7 @@ def test_regressor(n_targets):
 
     means = honest(model, X, y, y, wrong, weight, 4)
     np.testing.assert_allclose(model.cv_results_["mean_error"], means, rtol=1e-6)
-    expected = ALPHAS[int(means.argmin())] * model._statistic.scale()
+    expected = ALPHAS[int(means.argmin())] * model.tally_.statistic.scale()
     np.testing.assert_allclose(model.alpha_, expected, rtol=1e-12)
 
 
@@ -102,7 +102,7 @@ def test_of_alphas_with_equal_errors_the_one_with_the_best_outputs():
     X = np.r_[np.full((20, 2), [1.0, 0.1]), np.full((20, 2), [0.1, 1.0])] + 0.01 * np.arange(40)[:, None]
     model = classifier(alphas=[1e-3, 1e-4, 1e-2, 1.0]).fit(X, np.repeat([0, 1], 20))
     np.testing.assert_array_equal(model.cv_results_["mean_error"], 0)
-    scale = model._statistic.scale()
+    scale = model.tally_.statistic.scale()
     assert model.alpha_ < 0.5 * scale  # which would shrink outputs, and probabilities with them
     assert model.cv_results_["alpha"][model.cv_results_["chosen"]] == pytest.approx(model.alpha_ / scale)
 
@@ -134,7 +134,7 @@ def test_the_error_reported_is_that_of_folds_at_an_alpha_that_others_chose():
 def test_a_single_alpha_without_cross_validation(fit_intercept):
     X, y = labelled_rows()
     model = classifier(alphas=0.01, cv=None, fit_intercept=fit_intercept).fit(X, y)
-    Z = model._lift(X)
+    Z = model.features_(X)
     Z = Z - Z.mean(axis=0) * fit_intercept
     np.testing.assert_allclose(model.alpha_, 0.01 * (Z**2).sum(axis=0).mean(), rtol=1e-10)
     assert not hasattr(model, "cv_results_")
@@ -142,6 +142,6 @@ def test_a_single_alpha_without_cross_validation(fit_intercept):
 
 def test_no_more_rows_are_held_out_than_asked_for(monkeypatch):
     X, y = labelled_rows()
-    assert len(classifier(holdout_rows=50).fit(X, y)._holdout) == 50
+    assert len(classifier(holdout_rows=50).fit(X, y).tally_.held_out) == 50
     monkeypatch.setattr(HeldOut, "add", lambda *_: pytest.fail("nothing is to be held out"))
     classifier(alphas=0.01, cv=None).fit(X, y)

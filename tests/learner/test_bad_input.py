@@ -24,7 +24,11 @@ BAD_PARAMETERS = {
         ValueError,
         "metric must be one of .*'gradient', None, got 'foo'",
     ),
-    "normalize": ({"normalize": "yes"}, ValueError, "normalize must be one of 'auto', True, False, got 'yes'"),
+    "normalize": (
+        {"normalize": "yes"},
+        ValueError,
+        "normalize must be 'auto', True, False or a positive number, got 'yes'",
+    ),
     "negative alpha": ({"alphas": [1.0, -1.0]}, ValueError, r"alphas must be .* none negative, got \[1.0, -1.0\]"),
     "one negative alpha": ({"alphas": -1.0}, ValueError, "alphas must be .* none negative, got -1.0"),
     "NaN alpha": ({"alphas": [np.nan]}, ValueError, r"alphas must be finite numbers.*, got \[nan\]"),

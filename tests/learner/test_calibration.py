@@ -5,9 +5,8 @@ import pytest
 from scipy.special import log_softmax
 from sklearn.metrics import log_loss
 
-import craftmaps.learners.calibration
 from craftmaps import CraftClassifier, Polynomial, load_model
-from craftmaps.learners.calibration import Calibration, calibrate
+from craftmaps.learners.calibration import calibrate
 from craftmaps.learners.persistence import container as model_file
 from tests.learner.examples import classifier
 
@@ -121,8 +120,7 @@ def test_auto_wants_rows_that_say_so(monkeypatch):
         for _ in range(20)
     ]
     assert sum(calm) > 10
-    monkeypatch.setattr(craftmaps.learners.calibration, "_MOST_CLASSES", 3)
-    assert calibrate(scores, labels, weight, "auto").matrix is None
+    assert calibrate(scores, labels, weight, "auto", most_classes=3).matrix is None
 
 
 def test_alpha_is_chosen_by_least_squares_again_and_again():
@@ -142,18 +140,6 @@ def test_model_files(tmp_path, dtype, tolerance):
     again = load_model(tmp_path / "model")
     assert again.calibration_.matrix.dtype == np.float64
     np.testing.assert_allclose(again.predict_proba(X), model.predict_proba(X), rtol=0, atol=tolerance)
-
-
-def test_files_from_before(tmp_path):
-    X, y = masked()
-    model = classifier().fit(X, y)
-    model.save(tmp_path / "model", dtype="float64")
-    header = model_file.read(tmp_path / "model")
-    header["temperature"] = header.pop("calibration")["factor"]
-    model_file.write(tmp_path / "old", header)
-    again = load_model(tmp_path / "old")
-    assert again.calibration_ == Calibration(model.calibration_.factor)
-    np.testing.assert_allclose(again.predict_proba(X), model.predict_proba(X), rtol=1e-12)
 
 
 def test_a_matrix_of_other_classes_is_refused(tmp_path):

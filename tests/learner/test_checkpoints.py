@@ -11,7 +11,6 @@ import pytest
 import scipy.sparse as sp
 from sklearn.preprocessing import MinMaxScaler
 
-import craftmaps.learners.feature_recipe
 from craftmaps import CraftClassifier, CraftMap, CraftRegressor, Polynomial, datasets
 from craftmaps.learners.persistence.container import ModelFileError
 from tests.faults.fuzzing.containers import Container
@@ -42,7 +41,7 @@ def saved(model, path):
 @pytest.mark.parametrize("parameters", [{"kernel": Polynomial(3), "metric": None}, {}, {"feature_map": "landmarks"}])
 @pytest.mark.parametrize("stop", [2, 7, 14])
 def test_resumed_runs_end_alike(tmp_path, monkeypatch, first_rows, parameters, stop):
-    monkeypatch.setattr(craftmaps.learners.feature_recipe, "_FIRST_ROWS", first_rows)
+    monkeypatch.setattr(CraftClassifier, "settle_rows", first_rows)
     checkpoint = tmp_path / "run.checkpoint"
     whole = CraftClassifier(**COMMON | parameters).fit_stream(blocks())
     with pytest.raises(Interrupted):

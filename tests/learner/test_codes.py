@@ -86,7 +86,7 @@ def test_scores_as_defined():
 def test_200_random_bits_as_if_each_was_solved_alone(decoding, fit_intercept):
     X, y = labelled_rows()
     model = classifier(code="random", decoding=decoding, fit_intercept=fit_intercept).fit(X, y)
-    Z, words = model._lift(X), model.code_words_
+    Z, words = model.features_(X), model.code_words_
     assert words.shape == (3, 200)
     bits = words[np.searchsorted(model.classes_, y)]
     outputs = np.empty((len(y), 200))

@@ -5,7 +5,8 @@ import pytest
 
 import craftmaps
 from craftmaps import NormalEquations, Polynomial, RandomMaclaurin
-from craftmaps.learners.penalty_search import Fold, choose_alpha
+from craftmaps.learners.held_out import HeldOutFold
+from craftmaps.learners.penalty_search import PenaltySearch
 from craftmaps.least_squares import conjugate_gradients, packed_gram
 from craftmaps.least_squares.conjugate_gradients import Deflation, QuickSolver
 
@@ -75,18 +76,13 @@ def test_outputs_of_rows_left_out(data, alpha, monkeypatch):
 def test_the_choice_of_alpha_is_the_same(data, monkeypatch):
     Z, Y = data
     statistic = NormalEquations.of(Z, Y, packed=True)
-    folds = [Fold(Z[i:1500:5], Y[i:1500:5], np.ones(300), np.ones(300, int)) for i in range(5)]
+    folds = [HeldOutFold(Z[i:1500:5], Y[i:1500:5], np.ones(300), np.ones(300, int)) for i in range(5)]
 
     def choice():
-        return choose_alpha(
-            statistic,
-            folds,
-            features=lambda Z: Z,
-            targets=lambda Y: Y,
-            error=lambda outputs, Y: (np.sign(outputs) != Y).mean(axis=1),
-            alphas=[1e-6, *ALPHAS, 100.0],
-            fit_intercept=True,
-        )
+        def errors(outputs, Y):
+            return (np.sign(outputs) != Y).mean(axis=1)
+
+        return PenaltySearch([1e-6, *ALPHAS, 100.0]).compare(statistic, folds, lambda Z: Z, lambda Y: Y, errors)
 
     with monkeypatch.context() as context:
         no_decompositions(context)

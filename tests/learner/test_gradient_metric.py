@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 import craftmaps
-from craftmaps import CraftClassifier, Polynomial, load_model
-from craftmaps.shaping.gradient_metric import GradientMetric
-from craftmaps.shaping.row_shaping import Treatment
+from craftmaps import CovarianceMetric, CraftClassifier, GradientMetric, Polynomial, load_model
+from craftmaps.shaping.row_shaping import RowShaping, named_shaping
 
 
 def rows_and_target(n_rows=1500, width=8, seed=0, units=1.0):
@@ -93,19 +92,22 @@ def test_a_model_with_it_is_saved(tmp_path):
     np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
 
 
-def test_a_treatment_keeps_the_axes_that_carry_the_rows():
+def test_a_shaping_keeps_the_axes_that_carry_the_rows():
     X, _ = rows_and_target(width=64)
-    y = np.tanh(X[:, 0])
-    lift = Treatment("gradient 1", True).lift(X, y[:, None])
-    assert lift.shape_rows(X).shape[1] < 64
-    assert Treatment("gradient 1", True, 40).lift(X, y[:, None]).shape_rows(X).shape[1] == 40
+    shaping = named_shaping("gradient", True)
+    metric = shaping.fitted_metric(X, np.tanh(X[:, :1]))
+    assert shaping.fitted(X, metric).shape_rows(X).shape[1] < 64
+    assert shaping.with_axes(40).fitted(X, metric).shape_rows(X).shape[1] == 40
 
 
-@pytest.mark.parametrize("name", ["covariance 0.5", "gradient 1", "gradient 1 standard"])
-def test_treatments_do_not_depend_on_the_number_of_threads(name):
+METRICS = [CovarianceMetric(0.5, normalize=False), GradientMetric(), GradientMetric(standardize=True)]
+
+
+@pytest.mark.parametrize("metric", METRICS, ids=repr)
+def test_shapings_do_not_depend_on_the_number_of_threads(metric):
     X, y = rows_and_target(n_rows=2500, width=300)
     fitted = []
     for n in (1, 2):
         with craftmaps.threads(n):
-            fitted.append(Treatment(name, True).fitted(X.astype(np.float32), y[:, None]).components_)
+            fitted.append(RowShaping(metric).fitted_metric(X.astype(np.float32), y[:, None]).components_)
     np.testing.assert_array_equal(fitted[1], fitted[0])

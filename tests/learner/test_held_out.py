@@ -102,7 +102,7 @@ def test_folds_cover_every_copy_once(data):
     holdout = sample_of(cut(data, []))
     dealt = np.repeat(np.arange(40), holdout.sample.count)
     for n_folds in (2, 3, 7):
-        for fold, (rows, count) in enumerate(holdout.folds(n_folds)):
+        for fold, (rows, count) in enumerate(holdout.deal(n_folds)):
             np.testing.assert_array_equal(np.repeat(rows, count), dealt[fold::n_folds])
 
 
@@ -127,7 +127,7 @@ def test_rows_that_were_looked_at_are_not_held_out(data, size, bounds, seed):
     np.testing.assert_array_equal(holdout.sample.hashes[held], hashes)
     np.testing.assert_array_equal(holdout.free[held], free)
     assert (len(holdout), holdout.n_rows) == (free.size, free.sum())
-    dealt = np.concatenate([np.repeat(rows, count) for rows, count in holdout.folds(3)])
+    dealt = np.concatenate([np.repeat(rows, count) for rows, count in holdout.deal(3)])
     np.testing.assert_array_equal(np.bincount(dealt, minlength=held.size), holdout.free)
 
 

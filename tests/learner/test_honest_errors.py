@@ -6,6 +6,9 @@ from scipy.stats import binom
 
 from craftmaps import CraftClassifier, CraftRegressor, Polynomial
 from craftmaps._rows.sampling import rows_with_copies
+from craftmaps.learners.choices import Choices
+from craftmaps.learners.held_out import HeldOut
+from craftmaps.learners.penalty_search import DEFAULT_ALPHAS, PenaltySearch
 from craftmaps.report.intervals import wilson
 
 SMALL = {"n_components": 64, "random_state": 0}
@@ -24,7 +27,7 @@ def test_repeated_rows_have_the_probabilities_of_their_labels():
     every = np.array([[i & 1, i >> 1 & 1, i >> 2] for i in range(8)], dtype=float)
     truth = np.where(every[:, 0] == 1, 0.95, 0.3)
     np.testing.assert_allclose(model.predict_proba(every)[:, 1], truth, atol=0.05)
-    assert model.choices_["held_out_errors"]  # few different rows, but many rows to choose by
+    assert model.choices_.trials  # few different rows, but many rows to choose by
     X_test, y_test = cells(20_000, seed=1)
     low, high = wilson(model.cv_results_["error"] * model.cv_results_["n_effective"], model.cv_results_["n_effective"])
     assert low <= 1 - model.score(X_test, y_test) <= high
@@ -38,24 +41,26 @@ def test_copies_are_counted_in_the_rows_of_the_error():
     assert CraftClassifier(**SMALL).fit(X, y).cv_results_["n_rows"] == 200  # the others made the choices
 
 
-def noise(seed, n_rows, kind):
+def noise(seed, n_rows, kind, width=20):
     rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n_rows, 20))
+    X = rng.normal(size=(n_rows, width))
     return X, rng.integers(0, 2, n_rows) if kind == "classes" else rng.normal(size=n_rows)
 
 
-def holds_truth(seed, settings, learner=CraftClassifier):
+def holds_truth(seed, settings, cv_results=lambda model, X, y: model.fit(X, y).cv_results_):
     """Tell whether the interval of a model of noise holds its true error, one half."""
-    results = learner(n_components=16, random_state=seed, **settings).fit(*noise(seed, 150, "classes")).cv_results_
+    model = CraftClassifier(n_components=16, random_state=seed, **settings)
+    results = cv_results(model, *noise(seed, 150, "classes", width=60))
     low, high = wilson(results["error"] * results["n_effective"], results["n_effective"])
     return low <= 0.5 <= high
 
 
-class SeesLabels(CraftClassifier):
-    """A twin that holds out the rows that its metric was fitted to."""
-
-    def _spend(self, X, target_bits):
-        pass
+def results_of_seen_rows(model, X, y):
+    """Return the results of a twin that holds out the rows that its metric was fitted to."""
+    tally = model.settle(X, y).tally(X, y)
+    tally.held_out = HeldOut(10_000, seed=0)
+    tally.held_out.add(X, y, tally.targets.hashes(y), None)
+    return PenaltySearch(DEFAULT_ALPHAS).choose(tally).results
 
 
 GRADIENT = {"kernel": Polynomial(3), "metric": "gradient"}
@@ -69,7 +74,7 @@ def test_intervals_hold_the_truth_on_noise(settings, n_seeds):
 
 
 def test_intervals_of_a_twin_that_sees_labels_do_not():
-    assert sum(holds_truth(seed, GRADIENT, SeesLabels) for seed in range(20)) < binom.ppf(1e-3, 20, 0.95)
+    assert sum(holds_truth(seed, GRADIENT, results_of_seen_rows) for seed in range(20)) < binom.ppf(1e-3, 20, 0.95)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -111,19 +116,20 @@ def test_rows_that_choices_look_at_are_not_among_given_splits():
     X, y = noise(0, 300, "classes")
     splits = [(np.arange(300), np.arange(fold, 300, 3)) for fold in range(3)]
     model = CraftClassifier(cv=splits, **SMALL)
-    spent = len(set(model._begin(X, y)[1].tolist()))
-    assert model.fit(X, y).cv_results_["n_rows"] == 300 - spent
+    assert model.fit(X, y).cv_results_["n_rows"] == 300 - model.choices_.n_rows
     explicit = CraftClassifier(Polynomial(2), metric=None, cv=splits, **SMALL)
     assert explicit.fit(X, y).cv_results_["n_rows"] == 300
+    held_out = CraftClassifier(**SMALL).fit(X, y).tally_.held_out
+    spent = np.flatnonzero(held_out.spent.look_up(held_out.hashes(X, model.tally_.targets.hashes(y))))
     with pytest.raises(ValueError, match="cv must have at least one split with rows to test on that the automatic"):
-        CraftClassifier(cv=[([], model._begin(X, y)[1])], **SMALL).fit(X, y)
+        CraftClassifier(cv=[([], spent)], **SMALL).fit(X, y)
 
 
 def test_choices_are_there_before_a_model_is_solved():
     X, y = noise(0, 100, "classes")
     model = CraftClassifier(metric=None, **SMALL).partial_fit(X, y)
-    assert model.choices_ == {"kernel": "auto", "metric": None, "normalize": "auto"}
-    assert model.finish().choices_["kernel"] != "auto"
+    assert model.choices_ == Choices("auto", None, "auto")
+    assert model.finish().choices_.kernel != "auto"
 
 
 def test_parameters_of_a_kernel_that_is_still_to_be_chosen():

@@ -44,7 +44,7 @@ def test_equal_numbers_of_another_type_are_the_same_labels_when_rows_are_held_ou
     y = (y == "ant").astype(int)
     model = classifier().partial_fit(X, y).partial_fit(X, y.astype(dtype))
     model.partial_fit(X[:1], [2.0])  # from here on all labels are floats
-    assert len(model.partial_fit(X, y)._holdout) == len(X) + 1
+    assert len(model.partial_fit(X, y).tally_.held_out) == len(X) + 1
 
 
 def test_new_labels_in_a_later_block():

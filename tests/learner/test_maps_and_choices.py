@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.kernel_approximation import Nystroem
-from sklearn.preprocessing import MinMaxScaler, normalize
+from sklearn.preprocessing import MinMaxScaler, StandardScaler, normalize
 
 from craftmaps import (
     CovarianceMetric,
@@ -16,7 +16,7 @@ from craftmaps import (
     TensorSketch,
 )
 from craftmaps.learners.automatic_choice import Score
-from craftmaps.shaping.row_shaping import Treatment
+from craftmaps.learners.choices import Choices
 from tests.learner.examples import AUTO, classifier, labelled_rows
 
 X, Y = labelled_rows()
@@ -35,23 +35,23 @@ MAPS = {
 def test_maps_of_this_library(name, dtype):
     kernel = Polynomial(2, coef0=0.5)
     model = classifier(kernel=kernel, feature_map=name).fit(ROWS.astype(dtype), Y)
-    used = model._lift.feature_map
+    used = model.features_.feature_map
     assert type(used) is MAPS[name]
     assert repr(used.kernel) == repr(kernel)
     assert model.coef_.shape == (3, 32)
-    Z = model._lift(ROWS.astype(dtype))
+    Z = model.features_(ROWS.astype(dtype))
     assert Z.dtype == dtype
     np.testing.assert_allclose(Z, used.transform(normalize(ROWS.astype(dtype))), rtol=1e-5, atol=1e-6)
     assert model.score(ROWS.astype(dtype), Y) > 0.45
 
 
 def test_the_width_of_the_up_projection():
-    assert classifier(up_components=50).fit(X, Y)._lift.feature_map.up_components == 50
+    assert classifier(up_components=50).fit(X, Y).features_.feature_map.up_components == 50
 
 
 def test_no_map_at_all():
     model = classifier(feature_map=None).fit(ROWS, Y)
-    np.testing.assert_allclose(model._lift(ROWS), normalize(ROWS), rtol=1e-12)
+    np.testing.assert_allclose(model.features_(ROWS), normalize(ROWS), rtol=1e-12)
     assert model.coef_.shape == (3, 6)
 
 
@@ -65,7 +65,7 @@ def test_a_transformer(transformer):
     assert model.coef_.shape == (3, 20)
     assert not hasattr(transformer, "n_features_in_")  # a clone was fitted
     np.testing.assert_allclose(
-        model._lift(ROWS), model._lift.feature_map.transform(normalize(ROWS)), rtol=1e-9, atol=1e-12
+        model.features_(ROWS), model.features_.feature_map.transform(normalize(ROWS)), rtol=1e-9, atol=1e-12
     )
 
 
@@ -73,28 +73,28 @@ def test_a_transformer(transformer):
 def test_rows_are_brought_to_unit_length_or_left_as_they_are(unit):
     for metric in (None, CovarianceMetric(0.5, 4, normalize=False), MinMaxScaler()):
         model = classifier(metric=metric, normalize=unit).fit(ROWS, Y)
-        shaped = ROWS if metric is None else model._lift.metric.transform(ROWS)
-        np.testing.assert_allclose(model._lift.shape_rows(ROWS), normalize(shaped) if unit else shaped, rtol=1e-12)
-        assert model.choices_["normalize"] is unit
+        shaped = ROWS if metric is None else model.features_.metric.transform(ROWS)
+        np.testing.assert_allclose(model.features_.shape_rows(ROWS), normalize(shaped) if unit else shaped, rtol=1e-12)
+        assert model.choices_.normalize is unit
         if metric is not None:
-            assert type(model._lift.metric) is type(metric)
+            assert type(model.features_.metric) is type(metric)
             assert not hasattr(metric, "n_features_in_")
 
 
 def test_with_explicit_kernel_and_metric_unit_length_is_meant():
     model = classifier().fit(ROWS, Y)
-    np.testing.assert_allclose(np.linalg.norm(model._lift.shape_rows(ROWS), axis=1), 1, rtol=1e-12)
-    assert model.choices_ == {"kernel": model.kernel, "metric": None, "normalize": True, "held_out_errors": {}}
+    np.testing.assert_allclose(np.linalg.norm(model.features_.shape_rows(ROWS), axis=1), 1, rtol=1e-12)
+    assert model.choices_ == Choices(model.kernel, None, True)
 
 
 def test_the_covariance_metric():
     model = classifier(metric="covariance", normalize=False).fit(ROWS, Y)
-    rows = model._lift.shape_rows(ROWS)
+    rows = model.features_.shape_rows(ROWS)
     full = CovarianceMetric(normalize=False).fit_transform(ROWS)
     n_axes = rows.shape[1]
     assert 2 <= n_axes <= 6
     np.testing.assert_allclose(np.abs(rows), np.abs(full[:, :n_axes]), rtol=1e-8, atol=1e-10)
-    assert model.choices_["metric"] == "covariance"
+    assert repr(model.choices_.metric) == repr(CovarianceMetric(n_components=n_axes, normalize=False))
 
 
 @pytest.mark.parametrize("n_rows", [30, 120, 240])
@@ -110,30 +110,31 @@ def test_a_row_of_zeros_is_no_trouble():
     rows = ROWS.copy()
     rows[5] = 0
     model = classifier().fit(rows, Y)
-    np.testing.assert_array_equal(model._lift.shape_rows(rows)[5], 0)
+    np.testing.assert_array_equal(model.features_.shape_rows(rows)[5], 0)
     assert np.isfinite(model.predict_proba(rows)).all()
 
 
 def test_choices_are_reported_and_used():
     model = CraftClassifier(**AUTO).fit(ROWS, Y)
     chosen = model.choices_
-    assert set(chosen) == {"kernel", "metric", "normalize", "n_axes", "held_out_errors"}
-    errors = chosen["held_out_errors"]
-    assert len(errors) >= 6  # the best two metrics, gradients of both lengths, then degrees
-    assert all(0 <= error <= 1 for error in errors.values())
-    treatment = Treatment(chosen["metric"], chosen["normalize"], chosen["n_axes"])
-    error, best, n_scored = errors[f"{treatment}, degree {chosen['kernel'].degree}"], min(errors.values()), len(Y) / 2
+    assert len(chosen.trials) >= 6  # the best two metrics, gradients of both lengths, then degrees
+    assert all(0 <= trial.error <= 1 for trial in chosen.trials)
+    (taken,) = (trial for trial in chosen.trials if trial.is_taken)
+    assert taken.name.endswith(f"degree {chosen.kernel.degree}")
+    assert ("unit length" in taken.name) == (chosen.normalize is True)
+    error, best, n_scored = taken.error, min(trial.error for trial in chosen.trials), len(Y) / 2
     # Beyond a standard error the lowest wins; at most so many rows can have told the two apart.
     assert (error - best) * n_scored <= 1.001 * np.sqrt((error + best) * n_scored)
-    assert repr(model._lift.feature_map.kernel) == repr(chosen["kernel"])
-    assert (model._lift.scale is None) == chosen["normalize"]
+    assert repr(model.features_.feature_map.kernel) == repr(chosen.kernel)
+    assert (model.features_.scale is None) == (chosen.normalize is True)
 
 
 def test_of_few_rows_columns_are_standardised_whatever_the_length():
     """Columns of unlike units are the commonest trap, and there are too few rows to tell."""
     for given in ("auto", True, False):
         chosen = CraftClassifier(**AUTO | {"normalize": given}).fit(ROWS[:30], Y[:30]).choices_
-        assert (chosen["metric"], chosen["normalize"]) == ("standard", given is True)
+        assert isinstance(chosen.metric, StandardScaler)
+        assert chosen.normalize is given or isinstance(chosen.normalize, float)
 
 
 PARTLY = {
@@ -149,11 +150,11 @@ PARTLY = {
 def test_what_is_given_is_not_chosen(case, n_rows):
     model = CraftClassifier(**AUTO, **PARTLY[case]).fit(ROWS[:n_rows], Y[:n_rows])
     for name, value in PARTLY[case].items():
-        assert model.choices_[name] is value
+        assert getattr(model.choices_, name) is value
     if model.normalize is False:
-        np.testing.assert_array_equal(model._lift.shape_rows(ROWS), ROWS)
+        np.testing.assert_array_equal(model.features_.shape_rows(ROWS), ROWS)
     if model.normalize is True:
-        np.testing.assert_allclose(np.linalg.norm(model._lift.shape_rows(ROWS), axis=1), 1, rtol=1e-12)
+        np.testing.assert_allclose(np.linalg.norm(model.features_.shape_rows(ROWS), axis=1), 1, rtol=1e-12)
 
 
 HARD = {

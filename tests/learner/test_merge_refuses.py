@@ -80,7 +80,7 @@ def test_settled_on_different_rows(settings, part):
     one = classifier(**settings).fit(X[:120], Y[:120])
     other = classifier(**settings).fit(X[120:], Y[120:])
     before = one.predict_proba(X)
-    with pytest.raises(ValueError, match=f"differ in {part}: they were settled on different first rows"):
+    with pytest.raises(ValueError, match=f"differ in {part}: they were settled on different rows"):
         one.merge(other)
     np.testing.assert_array_equal(one.predict_proba(X), before)
     assert one.n_rows_seen_ == 120
@@ -88,7 +88,7 @@ def test_settled_on_different_rows(settings, part):
 
 def test_settled_on_different_rows_automatically():
     one, other = (CraftClassifier(**AUTO).fit(X[part], Y[part]) for part in (slice(0, 120), slice(120, 240)))
-    with pytest.raises(ValueError, match="settled on different first rows"):
+    with pytest.raises(ValueError, match="settled on different rows"):
         one.merge(other)
 
 
@@ -102,7 +102,9 @@ def test_what_is_not_settled_yet_follows_what_is():
         }
         merged = parts[one].merge(parts[other]).finish()
         expected = classifier(**settings).fit(X[:120], Y[:120]).partial_fit(X[120:], Y[120:]).finish()
-        np.testing.assert_allclose(merged._lift.metric.components_, settled._lift.metric.components_, rtol=1e-12)
+        np.testing.assert_allclose(
+            merged.features_.metric.components_, settled.features_.metric.components_, rtol=1e-12
+        )
         np.testing.assert_allclose(merged.decision_function(X), expected.decision_function(X), rtol=1e-8, atol=1e-8)
         assert merged.n_rows_seen_ == 240
 

@@ -158,7 +158,7 @@ def test_other_readers_of_safetensors_read_a_model(tmp_path):
     model = CraftClassifier(Polynomial(2), 16, metric="covariance", random_state=0).fit(X, y)
     model.save(tmp_path / "model", dtype=np.float64)
     arrays = load_file(tmp_path / "model")
-    np.testing.assert_array_equal(arrays["weights"], model._target_coef)
+    np.testing.assert_array_equal(arrays["weights"], load_model(tmp_path / "model")._solved.coef)
     with safe_open(tmp_path / "model", framework="numpy") as file:
         assert json.loads(file.metadata()["craftmaps"])["model"] == "CraftClassifier"
 

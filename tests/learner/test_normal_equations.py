@@ -6,7 +6,7 @@ from sklearn.linear_model import Ridge
 
 from craftmaps import NormalEquations
 
-SUMS = ("n_rows", "weight", "cross", "feature_sums", "target_sums", "target_squares")
+SUMS = ("n_rows", "weight", "cross", "feature_sums", "target_sums")
 
 
 @pytest.fixture
@@ -125,10 +125,13 @@ def test_rows_are_added_and_taken_away(data):
 
 def test_moved_targets(data):
     Z, Y, w = data
-    moved = NormalEquations.of(Z, Y, w).with_targets(np.array([4, 0, 2]), 5)
+    moved, places = NormalEquations.of(Z, Y, w), np.array([4, 0, 2])
+    moved.spread_targets(places, 5)
     wide = np.zeros((90, 5))
-    wide[:, [4, 0, 2]] = Y
+    wide[:, places] = Y
     assert_same(moved, NormalEquations.of(Z, wide, w))
+    moved.combine(NormalEquations.of(Z[:9], Y[:9], w[:9]), places=places)
+    assert_same(moved, NormalEquations.of(np.r_[Z, Z[:9]], np.r_[wide, wide[:9]], np.r_[w, w[:9]]))
 
 
 def test_single_precision_is_added_up_in_double(data):

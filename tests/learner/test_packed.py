@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
 
-import craftmaps.learners.tally
 import craftmaps.least_squares.conjugate_gradients
 import craftmaps.least_squares.packed_gram
 from craftmaps import NormalEquations
-from craftmaps.learners.penalty_search import Fold, choose_alpha
+from craftmaps.learners.held_out import HeldOutFold
+from craftmaps.learners.penalty_search import PenaltySearch
+from craftmaps.least_squares.normal_equations import SQUARE_BYTES, square_fits
 from tests.learner.examples import blocks_of, classifier, labelled_rows
 
 EPS = float(np.finfo(np.float32).eps)
@@ -126,7 +127,7 @@ def test_choosing_alpha_and_solving_take_one_triangle_beside_the_statistic(monke
     rng = np.random.default_rng(0)
     Z, Y = rng.normal(size=(n_rows, width)).astype(np.float32), rng.normal(size=(n_rows, 1))
     statistic = NormalEquations.of(Z, Y, packed=True)
-    folds = [Fold(Z[i::5], Y[i::5], np.ones(n_rows // 5), np.ones(n_rows // 5, int)) for i in range(5)]
+    folds = [HeldOutFold(Z[i::5], Y[i::5], np.ones(n_rows // 5), np.ones(n_rows // 5, int)) for i in range(5)]
     triangle = 2 * width * (width + 64)
 
     def peak(task):
@@ -137,15 +138,10 @@ def test_choosing_alpha_and_solving_take_one_triangle_beside_the_statistic(monke
         return n_bytes / triangle
 
     def choice():
-        choose_alpha(
-            statistic,
-            folds,
-            features=lambda Z: Z,
-            targets=lambda Y: Y,
-            error=lambda outputs, Y: ((outputs - Y) ** 2).sum(axis=1),
-            alphas=[0.1, 1.0],
-            fit_intercept=True,
-        )
+        def errors(outputs, Y):
+            return ((outputs - Y) ** 2).sum(axis=1)
+
+        PenaltySearch([0.1, 1.0]).compare(statistic, folds, lambda Z: Z, lambda Y: Y, errors)
 
     if is_quick:  # without any decomposition
         assert peak(choice) < 1
@@ -167,16 +163,15 @@ def test_the_learner(cv):
     X = X.astype(np.float32)
     settings = {"alphas": 1e-3, "cv": cv}
     square, packed = (classifier(packed=packed, **settings).fit(X, y) for packed in (False, True))
-    assert packed._statistic.packed
-    assert not square._statistic.packed
+    assert packed.tally_.statistic.packed
+    assert not square.tally_.statistic.packed
     np.testing.assert_allclose(packed.coef_, square.coef_, rtol=0, atol=1e-3 * np.abs(square.coef_).max())
 
 
-def test_memory_decides(monkeypatch):
-    X, y = labelled_rows()
-    for memory, packed in ((28 * 32**2 - 1, True), (28 * 32**2, False), (None, False)):
-        monkeypatch.setattr(craftmaps.learners.tally, "available_memory", lambda memory=memory: memory)
-        assert classifier().fit(X, y)._statistic.packed is packed
+def test_memory_decides():
+    n_bytes = SQUARE_BYTES * 32**2
+    assert [square_fits(32, memory) for memory in (n_bytes - 1, n_bytes, None)] == [False, True, True]
+    assert not classifier().fit(*labelled_rows()).tally_.statistic.packed
 
 
 def test_a_checkpoint_of_a_packed_pass(tmp_path):

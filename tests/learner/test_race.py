@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-import craftmaps.learners.penalty_search
 from craftmaps import Polynomial
+from craftmaps.learners.penalty_search import PenaltySearch
 from tests.learner.examples import classifier, regressor
 
 ALPHAS = [1e-6, 1e-3, 1.0, 1e3, 1e5]
@@ -18,24 +18,23 @@ def many_rows():
 
 @pytest.mark.parametrize("kind", ["classifier", "regressor"])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_the_choice_is_that_of_all_folds(monkeypatch, kind, weighted):
+def test_the_choice_is_that_of_all_folds(kind, weighted):
     X, y = many_rows()
     y = (y > 0).astype(int) if kind == "classifier" else y
     weight = np.random.default_rng(1).random(4000) + 0.5 if weighted else None
     make = classifier if kind == "classifier" else regressor
     raced = make(alphas=ALPHAS, cv=5).fit(X, y, weight)
-    monkeypatch.setattr(craftmaps.learners.penalty_search, "_FEWEST_ROWS", np.inf)
-    full = make(alphas=ALPHAS, cv=5).fit(X, y, weight)
+    full = PenaltySearch(ALPHAS, fewest_rows=np.inf).choose(raced.tally_).results
     tried = ~np.isnan(raced.cv_results_["fold_errors"])
     assert not tried.all()  # something was left out
     assert tried[:, 0].all()  # but not from the first fold
-    assert not np.isnan(full.cv_results_["fold_errors"]).any()
+    assert not np.isnan(full["fold_errors"]).any()
     # Alphas whose outputs differ by less than a hundredth count as a tie, and the largest stands for all.
-    few = 2e-3 if kind == "classifier" else 1e-2 * full.cv_results_["mean_error"].min()
+    few = 2e-3 if kind == "classifier" else 1e-2 * full["mean_error"].min()
     whole = tried.all(axis=1)
-    means = full.cv_results_["mean_error"]
+    means = full["mean_error"]
     np.testing.assert_allclose(raced.cv_results_["mean_error"][whole], means[whole], rtol=0, atol=few)
-    chosen = np.argmin(np.abs(np.array(ALPHAS) * raced._statistic.scale() - raced.alpha_))
+    chosen = np.argmin(np.abs(np.array(ALPHAS) * raced.tally_.statistic.scale() - raced.alpha_))
     assert means[chosen] <= means.min() + few
 
 
@@ -45,7 +44,7 @@ def test_alphas_that_no_longer_matter_are_a_tie():
     model = regressor(alphas=tiny, cv=5).fit(X, y)
     errors = model.cv_results_["fold_errors"]
     assert (errors[:4] == errors[3]).all()
-    assert model.alpha_ >= 1e-10 * model._statistic.scale()
+    assert model.alpha_ >= 1e-10 * model.tally_.statistic.scale()
 
 
 def test_a_plateau_is_not_mistaken_for_the_end():
@@ -55,7 +54,7 @@ def test_a_plateau_is_not_mistaken_for_the_end():
     y = X[:, 0] / 1e3 + 3 * X[:, 1] / 1e-2
     alphas = [1e-12, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2]
     model = regressor(kernel=Polynomial(1), alphas=alphas, cv=5, feature_map=None, metric=None, normalize=False)
-    np.testing.assert_allclose(model.fit(X, y).alpha_, 1e-12 * model._statistic.scale())
+    np.testing.assert_allclose(model.fit(X, y).alpha_, 1e-12 * model.tally_.statistic.scale())
 
 
 def test_few_rows_rule_nothing_out():

@@ -18,11 +18,11 @@ def test_ridge_on_the_features(name, fit_intercept, weighted):
     y = TARGETS[name]
     weight = np.random.default_rng(0).random(300) if weighted else None
     model = regressor(fit_intercept=fit_intercept).fit(X[TRAIN], y[TRAIN], weight)
-    ridge = Ridge(model.alpha_, fit_intercept=fit_intercept).fit(model._lift(X[TRAIN]), y[TRAIN], weight)
+    ridge = Ridge(model.alpha_, fit_intercept=fit_intercept).fit(model.features_(X[TRAIN]), y[TRAIN], weight)
     coef = ridge.coef_.reshape(model.coef_.shape)
     np.testing.assert_allclose(model.coef_, coef, rtol=1e-6, atol=1e-6 * np.abs(coef).max())
     np.testing.assert_allclose(model.intercept_, ridge.intercept_, rtol=1e-6, atol=1e-9)
-    expected = ridge.predict(model._lift(X[TEST])).reshape(y[TEST].shape)
+    expected = ridge.predict(model.features_(X[TEST])).reshape(y[TEST].shape)
     np.testing.assert_allclose(model.predict(X[TEST]), expected, rtol=1e-6, atol=1e-6)
 
 

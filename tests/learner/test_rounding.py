@@ -46,8 +46,9 @@ def test_choices_and_map_of_a_learner_do_not_depend_on_last_digits(monkeypatch):
     one = CraftClassifier(**parameters).fit(X, Y)
     monkeypatch.setattr(LinearMetric, "_transform_rows", rounded_otherwise)
     other = CraftClassifier(**parameters).fit(X, Y)
-    np.testing.assert_array_equal(counts(one._lift.feature_map), counts(other._lift.feature_map))
-    errors, other_errors = (model.choices_["held_out_errors"] for model in (one, other))
+    np.testing.assert_array_equal(counts(one.features_.feature_map), counts(other.features_.feature_map))
+    errors, other_errors = ([trial[:2] for trial in model.choices_.trials] for model in (one, other))
+    errors, other_errors = dict(errors), dict(other_errors)
     assert errors.keys() == other_errors.keys()
     # A row on the edge may fall to the other side; another draw of the map would move many.
     n_scored = len(Y) / 2
@@ -56,5 +57,5 @@ def test_choices_and_map_of_a_learner_do_not_depend_on_last_digits(monkeypatch):
 
 def test_the_map_of_a_learner_is_the_same_in_both_precisions():
     parameters = {"kernel": Polynomial(5), "n_components": 300, "metric": None, "alphas": [1e-4], "random_state": 0}
-    single, double = (CraftClassifier(**parameters).fit(rows, Y)._lift.feature_map for rows in (X, X.astype(float)))
+    single, double = (CraftClassifier(**parameters).fit(rows, Y).features_.feature_map for rows in (X, X.astype(float)))
     np.testing.assert_array_equal(counts(single), counts(double))

@@ -9,10 +9,9 @@ from scipy.sparse import csr_matrix
 from sklearn.exceptions import NotFittedError
 from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardScaler
 
-import craftmaps.learners.feature_recipe
 from craftmaps import CraftClassifier, CraftMap, CraftRegressor, Exponential, Polynomial, RandomMaclaurin, load_model
 from craftmaps.learners.persistence.container import ModelFileError, read, write
-from craftmaps.shaping.row_features import same
+from craftmaps.shaping.row_features import RowFeatures, same
 
 SETTINGS = {
     "kernel": Polynomial(2),
@@ -83,16 +82,19 @@ def test_a_block_that_is_none_is_named(block):
 
 
 class InterruptedAt:
-    """Lets the features of a few blocks through and then stands for a key pressed, once."""
+    """Maps a few blocks and then stands for a key pressed, once."""
 
-    def __init__(self, learner, n_blocks):
-        self.exact, self.n_left = learner._features, n_blocks
+    def __init__(self, n_blocks):
+        self.exact, self.n_left = RowFeatures.__call__, n_blocks
 
-    def __call__(self, rows):
+    def __get__(self, features, kind=None):
+        return lambda *arguments: self(features, *arguments)
+
+    def __call__(self, features, *arguments):
         self.n_left -= 1
         if self.n_left == 0:
             raise KeyboardInterrupt
-        return self.exact(rows)
+        return self.exact(features, *arguments)
 
 
 @pytest.mark.parametrize("then", ["predict", "partial_fit", "merge", "be merged"])
@@ -100,7 +102,7 @@ def test_an_interruption_while_waiting_rows_are_counted_loses_none(then, monkeyp
     learner = model(metric="covariance")
     for start in range(0, 120, 40):
         learner.partial_fit(X[start : start + 40], Y[start : start + 40])
-    monkeypatch.setattr(learner, "_features", InterruptedAt(learner, 2), raising=False)
+    monkeypatch.setattr(RowFeatures, "__call__", InterruptedAt(2))
     with pytest.raises(KeyboardInterrupt):
         learner.predict(X)
     assert learner.n_rows_seen_ == 120
@@ -113,12 +115,12 @@ def test_an_interruption_while_waiting_rows_are_counted_loses_none(then, monkeyp
         other = model(metric="covariance").partial_fit(X[120:], Y[120:])
         learner = learner.merge(other) if then == "merge" else other.merge(learner)
     n_rows = 120 if then == "predict" else 240
-    assert learner.finish()._statistic.n_rows == learner.n_rows_seen_ == len(learner._holdout) == n_rows
+    assert learner.finish().tally_.statistic.n_rows == learner.n_rows_seen_ == len(learner.tally_.held_out) == n_rows
 
 
 def test_an_interrupted_fit_leaves_no_half_of_a_model(monkeypatch):
     learner = model(batch_rows=50).fit(X, Y)
-    monkeypatch.setattr(CraftClassifier, "_features", InterruptedAt(learner, 3))
+    monkeypatch.setattr(RowFeatures, "__call__", InterruptedAt(3))
     with pytest.raises(KeyboardInterrupt):
         learner.fit(X, Y)
     with pytest.raises(NotFittedError):
@@ -131,21 +133,16 @@ def test_a_refused_merge_changes_nothing():
     other = CraftRegressor(**settings).fit(X * [1, 9, 1, 1, 1, 1], X[:, :2])
     with pytest.raises(ValueError, match="must have 1 targets"):
         one.merge(other)
-    assert one._lift is None
+    assert isinstance(one.choices_.metric, str)  # not settled
     fresh = CraftRegressor(**settings).partial_fit(X, X[:, 0])
     np.testing.assert_allclose(one.predict(X), fresh.predict(X), rtol=0, atol=1e-12)
-    small, large = model().fit(X, Y), model().fit(X, Y)
-    large._holdout.size = 50
-    with pytest.raises(ValueError, match="same size and seed"):
-        small.merge(large)
-    assert small.n_rows_seen_ == small._statistic.n_rows == 240
 
 
 def test_a_pass_that_waits_merged_with_itself(monkeypatch):
-    monkeypatch.setattr(craftmaps.learners.feature_recipe, "_FIRST_ROWS", 400)
+    monkeypatch.setattr(CraftClassifier, "settle_rows", 400)
     twice = model(metric="covariance").partial_fit(X, Y)
     twice.merge(twice)
-    assert twice._statistic.n_rows == twice.n_rows_seen_ == 480
+    assert twice.tally_.statistic.n_rows == twice.n_rows_seen_ == 480
 
 
 def test_functions_are_not_alike():
@@ -236,7 +233,7 @@ def test_splits_are_of_the_rows_of_fit_alone():
 
 
 def test_classes_named_beforehand_count_when_choices_are_made(monkeypatch):
-    monkeypatch.setattr(craftmaps.learners.feature_recipe, "_FIRST_ROWS", 100)
+    monkeypatch.setattr(CraftClassifier, "settle_rows", 100)
     late = Y == 2
     learner = model(kernel="auto", metric="auto", code=2 * np.eye(3) - 1)
     learner.partial_fit(X[~late], Y[~late], classes=[0, 1, 2]).partial_fit(X[late], Y[late])
@@ -250,7 +247,7 @@ def test_a_scaler_that_works_in_place_does_not_change_held_out_rows():
 
 def test_a_given_map_has_its_own_kernel():
     fitted = model(kernel="auto", normalize=True, feature_map=RandomMaclaurin(Polynomial(2), 32)).fit(X, Y)
-    assert fitted.choices_["kernel"].degree == 2
+    assert fitted.choices_.kernel.degree == 2
 
 
 def test_a_generator_as_random_state_can_be_resumed(tmp_path):
@@ -268,7 +265,7 @@ def test_a_generator_as_random_state_can_be_resumed(tmp_path):
 
 
 def test_a_resumed_pass_knows_how_its_choices_were_made(tmp_path, monkeypatch):
-    monkeypatch.setattr(craftmaps.learners.feature_recipe, "_FIRST_ROWS", 100)
+    monkeypatch.setattr(CraftClassifier, "settle_rows", 100)
     blocks = [(X[:120], Y[:120]), (X[120:], Y[120:])]
 
     def broken():
@@ -281,7 +278,7 @@ def test_a_resumed_pass_knows_how_its_choices_were_made(tmp_path, monkeypatch):
     resumed = model(**automatic).fit_stream(blocks, checkpoint=tmp_path / "state")
     whole = model(**automatic).fit_stream(blocks)
     assert repr(resumed.choices_) == repr(whole.choices_)
-    assert resumed.choices_["held_out_errors"]
+    assert resumed.choices_.trials
 
 
 def test_a_damaged_checkpoint_is_named_and_harms_nothing(tmp_path):

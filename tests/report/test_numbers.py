@@ -101,7 +101,7 @@ def test_regression_is_that_of_scikit_learn(tmp_path, n_targets):
 def test_kernel_error_is_measured_on_shaped_rows_and_predicted(tmp_path):
     run = classifier_run()
     numbers, _ = written(tmp_path, run)
-    lift = run.model._lift
+    lift = run.model.features_
     shaped = lift.shape_rows(run.rows_sample)
     expected = kernel_error(lift.feature_map.transform(shaped), QUICK["kernel"](shaped))
     assert numbers["kernel"]["measured"] == pytest.approx(expected, rel=1e-12)

@@ -107,6 +107,12 @@ class Fields:
             raise self.refuse(name, f"a list of numbers of at least {low:g}")
         return array
 
+    def text(self, name: str) -> str:
+        """Return a text."""
+        if not is_text(self.value(name)):
+            raise self.refuse(name, "a text")
+        return self.value(name)
+
     def texts(self, name: str, length: int) -> list[str]:
         """Return a list of strings."""
         value = self.value(name)

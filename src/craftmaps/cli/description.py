@@ -9,7 +9,7 @@ from craftmaps.cli.options import kernel_text
 
 def describe(model: Any, path: Path, target: str | int | None) -> dict[str, Any]:
     """Return what a model is, as plain values."""
-    lift = model._lift
+    lift = model.features_
     feature_map = lift.feature_map
     classes = getattr(model, "classes_", None)
     return {

@@ -1,6 +1,6 @@
 """Automatic choices: how to treat rows and which kernel, by held-out error on some rows.
 
-All treatments are compared on few rows at a small width; the best few, and then kernels of other
+All shapings are compared on few rows at a small width; the best few, and then kernels of other
 degrees and other numbers of axes, on more rows. Features that are very many do what the kernel itself
 would, so there the kernel itself is compared. Whatever looks at rows or labels does so on three quarters
 of them and is scored on the fourth.
@@ -16,10 +16,13 @@ from scipy.sparse import issparse
 from craftmaps._system.progress import Phase, tell
 from craftmaps._system.threads import for_each, multiply
 from craftmaps.kernels import DotProductKernel, Polynomial
+from craftmaps.learners.choices import Trial, is_auto
 from craftmaps.least_squares.kernel_ridge import KernelMachine
 from craftmaps.least_squares.normal_equations import NormalEquations
 from craftmaps.maps.feature_map import fit_in_order
-from craftmaps.shaping.row_shaping import WIDEST, Treatment
+from craftmaps.shaping.covariance_metric import CovarianceMetric, LinearMetric
+from craftmaps.shaping.gradient_metric import GradientMetric
+from craftmaps.shaping.row_shaping import WIDEST, RowShaping, column_scaler, named_shaping
 
 _DEGREES = (2, 3, 4, 5, 7, 9)
 _FIRST_DEGREE, _FIRST_EXACT_DEGREE = 3, 4
@@ -34,15 +37,13 @@ FEWEST_ROWS = 40
 _FINALISTS = 2
 _FEWEST_AXES = 16
 
-Names = tuple[str | None, ...]
 
+class Found(NamedTuple):
+    """The best shaping and kernel of a search, and all that were tried."""
 
-class Choices(NamedTuple):
-    """What was chosen, and the held-out errors it was chosen by."""
-
-    treatment: Treatment
+    shaping: RowShaping
     kernel: DotProductKernel
-    errors: dict[str, float]
+    trials: tuple[Trial, ...] = ()
 
 
 class Task(NamedTuple):
@@ -64,27 +65,22 @@ class Task(NamedTuple):
         return self.has_kernel and self.n_components >= _AS_GOOD_AS_EXACT
 
 
-def is_auto(value: Any) -> bool:
-    """Tell whether a parameter is left to the library."""
-    return isinstance(value, str) and value == "auto"
-
-
-def choose(X: Any, y: NDArray, kernel: Any, metric: Any, normalize: Any, task: Task) -> Choices:
+def choose(X: Any, y: NDArray, kernel: Any, metric: Any, normalize: Any, task: Task) -> Found:
     """Choose whatever of kernel, metric and normalize is "auto", on rows in random order."""
-    lengths = (True, False) if is_auto(normalize) else (bool(normalize),)
-    candidates = [Treatment(m, n) for m in _metrics(X, metric) for n in lengths]
+    lengths = (True, "common") if is_auto(normalize) else (normalize,)
+    candidates = _candidates(X, metric, lengths)
     first_kernel = Polynomial(_FIRST_DEGREE) if isinstance(kernel, str) else kernel
     if X.shape[0] < FEWEST_ROWS:
         # Too few rows to tell: columns of unlike units are the commonest trap.
-        usual = Treatment("standard" if is_auto(metric) else metric, lengths[-1])
-        return Choices(usual, first_kernel, {})
+        usual = RowShaping(column_scaler(X), lengths[-1]) if is_auto(metric) else candidates[-1]
+        return Found(usual, first_kernel)
     X, y = X[:_MOST_ROWS], y[:_MOST_ROWS]
     if len(candidates) > 1:
         small = _Trial(X[:_FIRST_ROWS], y[:_FIRST_ROWS], _FIRST_WIDTH, task)
-        first = {treatment: small.score(treatment, first_kernel) for treatment in candidates}
+        first = {shaping: small.score(shaping, first_kernel) for shaping in candidates}
         candidates = _best_first(first)
         if is_auto(metric) and _has_axes(X):
-            powers = ("1", "0.5") if task.is_exact else ("1",)
+            powers = (1.0, 0.5) if task.is_exact else (1.0,)
             candidates = [*candidates[:_FINALISTS], *_gradients(candidates, lengths, powers)]
     if task.is_exact:
         trial, degree = _ExactTrial(X, y, task.n_components, task), _FIRST_EXACT_DEGREE
@@ -93,13 +89,13 @@ def choose(X: Any, y: NDArray, kernel: Any, metric: Any, normalize: Any, task: T
         trial, degree = _Trial(X, y, width, task), _FIRST_DEGREE
     first_kernel = Polynomial(degree) if isinstance(kernel, str) else kernel
     final = _Final(trial, candidates[0], first_kernel)
-    for treatment in candidates:
-        final.try_out(treatment, first_kernel)
+    for shaping in candidates:
+        final.try_out(shaping, first_kernel)
     if isinstance(kernel, str):
         final.try_degrees(degree)
     if is_auto(metric):
         final.try_axes()
-    return Choices(final.treatment, final.kernel, final.errors)
+    return final.found()
 
 
 class Score(NamedTuple):
@@ -135,7 +131,7 @@ class _Trial:
         self.X, self.y, self.task = X, y, task
         self.targets = task.targets(y)
         self.width = min(task.n_components, width)
-        self._fitted: dict[Treatment, list[Any]] = {}
+        self._fitted: dict[int, list[Any]] = {}
         self._shaped: tuple[Any, Any] = (None, None)
         # Rows come in the order of their hashes, so every fourth one is a random quarter.
         quarter = np.arange(X.shape[0]) % 4
@@ -146,43 +142,43 @@ class _Trial:
         """Whether what is compared is not what will be used: a small width likes few axes and low degrees."""
         return self.width < self.task.n_components
 
-    def shaped(self, treatment: Treatment) -> list[Any]:
-        """Return the rows as a treatment shapes them in each split.
+    def shaped(self, shaping: RowShaping) -> list[Any]:
+        """Return the rows as shaped in each split.
 
         The last two metrics and the last rows are kept: the next trial may have only other axes or another kernel.
         """
-        whole = treatment._replace(n_axes=None)
-        if whole not in self._fitted:
+        key = id(shaping.metric)
+        if key not in self._fitted:
             if len(self._fitted) == 2:
                 del self._fitted[next(iter(self._fitted))]
-            self._fitted[whole] = self._fit(whole)
-        if self._shaped[0] != treatment:
-            pairs = zip(self._fitted[whole], self.splits, strict=True)
-            lifts = [treatment.lift_with(metric, self.X[train]) for metric, (train, _) in pairs]
-            self._shaped = (treatment, [lift.shape_rows(self.X) for lift in lifts])
+            self._fitted[key] = self._fit(shaping)
+        if self._shaped[0] is not shaping:
+            pairs = zip(self._fitted[key], self.splits, strict=True)
+            fitted = [shaping.fitted(self.X[train], metric) for metric, (train, _) in pairs]
+            self._shaped = (shaping, [features.shape_rows(self.X) for features in fitted])
         return self._shaped[1]
 
-    def _fit(self, treatment: Treatment) -> list[Any]:
-        """Return the metric of each split; those of this library are fitted side by side."""
+    def _fit(self, shaping: RowShaping) -> list[Any]:
+        """Return the metric of each split; metrics of this library are fitted side by side."""
         fitted = [None] * len(self.splits)
 
         def fit(i: int) -> None:
             train, _ = self.splits[i]
-            fitted[i] = treatment.fitted(self.X[train], self.targets[train])
+            fitted[i] = shaping.fitted_metric(self.X[train], self.targets[train])
 
-        if isinstance(treatment.metric, str):
+        if isinstance(shaping.metric, LinearMetric):
             for_each(fit, range(len(fitted)))
         else:
             for i in range(len(fitted)):
                 fit(i)
         return fitted
 
-    def score(self, treatment: Treatment, kernel: DotProductKernel) -> "Score":
+    def score(self, shaping: RowShaping, kernel: DotProductKernel) -> "Score":
         """Return the held-out errors at the best of a few penalties."""
-        tell(Phase.CHOICES, f"{treatment}, {_described(kernel)}")
+        tell(Phase.CHOICES, f"{shaping}, {_described(kernel)}")
         scored = [test for _, test in self.splits]
         scores = []
-        for outputs in self._outputs(self.shaped(treatment), kernel):
+        for outputs in self._outputs(self.shaped(shaping), kernel):
             pairs = list(zip(outputs, scored, strict=True))
             errors = np.concatenate([self.task.errors(given, self.y[test]) for given, test in pairs])
             squares = [((given - self.targets[test]) ** 2).mean() for given, test in pairs]
@@ -228,77 +224,87 @@ class _ExactTrial(_Trial):
 
 
 class _Final:
-    """The best treatment and kernel so far, and all that were tried."""
+    """The best shaping and kernel so far, and all that were tried."""
 
-    def __init__(self, trial: _Trial, treatment: Treatment, kernel: DotProductKernel):
-        self.trial, self.treatment, self.kernel = trial, treatment, kernel
-        self.errors: dict[str, float] = {}
+    def __init__(self, trial: _Trial, shaping: RowShaping, kernel: DotProductKernel):
+        self.trial, self.shaping, self.kernel = trial, shaping, kernel
+        self.trials: list[Trial] = []
         self.best: Score | None = None
+        self.taken = 0
 
-    def try_out(self, treatment: Treatment, kernel: DotProductKernel, clearly: bool = False) -> bool:
+    def try_out(self, shaping: RowShaping, kernel: DotProductKernel, clearly: bool = False) -> bool:
         """Score a pair; tell whether it is the best so far, perhaps beyond chance."""
-        score = self.trial.score(treatment, kernel)
-        self.errors[f"{treatment}, {_described(kernel)}"] = score.error
+        score = self.trial.score(shaping, kernel)
+        self.trials.append(Trial(f"{shaping}, {_described(kernel)}", score.error))
         if self.best is None:
             better = True
         else:
             better = score.is_clearly_better_than(self.best) if clearly else score.is_better_than(self.best)
         if better:
-            self.treatment, self.kernel, self.best = treatment, kernel, score
+            self.shaping, self.kernel, self.best, self.taken = shaping, kernel, score, len(self.trials) - 1
         return better
+
+    def found(self) -> Found:
+        """Return the best pair, and all trials with the best one marked."""
+        trials = tuple(trial._replace(is_taken=i == self.taken) for i, trial in enumerate(self.trials))
+        return Found(self.shaping, self.kernel, trials)
 
     def try_degrees(self, first: int) -> None:
         """Try kernels of other degrees: errors fall with the degree and then rise."""
         at = _DEGREES.index(first)
         higher, lower = _DEGREES[at + 1 :], _DEGREES[:at][::-1]
-        went_up = self.try_out(self.treatment, Polynomial(higher[0]), self.trial.is_stand_in)
+        went_up = self.try_out(self.shaping, Polynomial(higher[0]), self.trial.is_stand_in)
         for degree in higher[1:] if went_up else lower:
-            if not self.try_out(self.treatment, Polynomial(degree), self.trial.is_stand_in):
+            if not self.try_out(self.shaping, Polynomial(degree), self.trial.is_stand_in):
                 break
 
     def try_axes(self) -> None:
         """Try half of the axes and so on, or else twice as many, if the metric has axes."""
-        if not str(self.treatment.metric).startswith(("covariance", "gradient")):
+        if not isinstance(self.shaping.metric, LinearMetric):
             return
-        n_axes = self.trial.shaped(self.treatment)[0].shape[1]
+        n_axes = self.trial.shaped(self.shaping)[0].shape[1]
         if n_axes == 1:
             return
         half = 1 << ((n_axes - 1).bit_length() - 1)
-        if half >= _FEWEST_AXES and self.try_out(
-            self.treatment._replace(n_axes=half), self.kernel, self.trial.is_stand_in
-        ):
+        if half >= _FEWEST_AXES and self.try_out(self.shaping.with_axes(half), self.kernel, self.trial.is_stand_in):
             while (half := half // 2) >= _FEWEST_AXES:
-                if not self.try_out(self.treatment._replace(n_axes=half), self.kernel, self.trial.is_stand_in):
+                if not self.try_out(self.shaping.with_axes(half), self.kernel, self.trial.is_stand_in):
                     break
         elif 2 * half < self.trial.X.shape[1]:
-            self.try_out(self.treatment._replace(n_axes=4 * half), self.kernel, self.trial.is_stand_in)
+            self.try_out(self.shaping.with_axes(4 * half), self.kernel, self.trial.is_stand_in)
 
 
-def _metrics(X: Any, metric: Any) -> Names:
-    """Return the metrics to compare at first."""
+def _candidates(X: Any, metric: Any, lengths: tuple[Any, ...]) -> list[RowShaping]:
+    """Return the shapings to compare at first."""
     if not is_auto(metric):
-        return (metric,)
-    return (None, "standard", "covariance 0.5", "covariance 1") if _has_axes(X) else (None, "standard")
+        return [named_shaping(metric, length) for length in lengths]
+    metrics = [None, column_scaler(X)]
+    if _has_axes(X):
+        metrics += [CovarianceMetric(power, normalize=False) for power in (0.5, 1.0)]
+    return [RowShaping(metric, length, "auto") for metric in metrics for length in lengths]
 
 
-def _best_first(scores: dict[Treatment, Score]) -> list[Treatment]:
-    """Order treatments: the best of all, the best of the others, and so on."""
+def _best_first(scores: dict[RowShaping, Score]) -> list[RowShaping]:
+    """Order shapings: the best of all, the best of the others, and so on."""
     left, ordered = list(scores), []
     while left:
         best = left[0]
-        for treatment in left[1:]:
-            if scores[treatment].is_better_than(scores[best]):
-                best = treatment
+        for shaping in left[1:]:
+            if scores[shaping].is_better_than(scores[best]):
+                best = shaping
         left.remove(best)
         ordered.append(best)
     return ordered
 
 
-def _gradients(best_first: list[Treatment], lengths: tuple[bool, ...], powers: tuple[str, ...]) -> list[Treatment]:
+def _gradients(best_first: list[RowShaping], lengths: tuple[Any, ...], powers: tuple[float, ...]) -> list[RowShaping]:
     """Return gradient metrics of rows as they are or standardised, whichever did better before."""
-    plain = next(treatment.metric for treatment in best_first if treatment.metric in (None, "standard"))
-    names = [f"gradient {power} standard" if plain else f"gradient {power}" for power in powers]
-    return [Treatment(name, normalize) for normalize in lengths for name in names]
+    plain = next(shaping.metric for shaping in best_first if not isinstance(shaping.metric, LinearMetric))
+    return [
+        RowShaping(GradientMetric(power, standardize=plain is not None, normalize=length is True), length, "auto")
+        for length in lengths
+        for power in powers
+    ]
 
 
 def _has_axes(X: Any) -> bool:

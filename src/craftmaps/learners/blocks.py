@@ -1,12 +1,20 @@
-"""What there is to know of the blocks of a stream without counting them."""
+"""Blocks of rows: how many rows to map at a time, and what a stream tells of its blocks before they are counted."""
 
 from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.utils.validation import _num_samples
 
 _FEWEST_BYTES = 2**26
+_BLOCK_BYTES = 2**26
+_FEWEST_ROWS = 1024
+
+
+def block_rows(batch_rows: int | str, n_features: int, dtype: Any) -> int:
+    """Return how many rows to map at a time: as given, or so many that their features fit."""
+    if not isinstance(batch_rows, str):
+        return int(batch_rows)
+    return max(_FEWEST_ROWS, _BLOCK_BYTES // (np.dtype(dtype).itemsize * n_features))
 
 
 def length(blocks: Any) -> int | None:
@@ -40,7 +48,7 @@ class Extent:
 def n_counted(X: Any, y: Any, sample_weight: Any = None) -> int:
     """Return how many rows of a block count."""
     if sample_weight is None or np.ndim(sample_weight) == 0:
-        return _num_samples(X)
+        return X.shape[0] if hasattr(X, "shape") else len(X)
     return int(np.count_nonzero(sample_weight))
 
 

@@ -80,6 +80,7 @@ def calibrate(
     *,
     n_rows: int | None = None,
     aside: NDArray[np.bool_] | None = None,
+    most_classes: int = _MOST_CLASSES,
 ) -> Calibration:
     """Fit a calibration to the scores of rows that were left out.
 
@@ -95,11 +96,13 @@ def calibrate(
         How many rows there are if copies are counted; a row that stands for several has their weight.
     aside : ndarray of shape (n_rows,), dtype bool, optional
         The others; by default every fourth row.
+    most_classes : int
+        With more, "auto" fits no matrix.
     """
     total = scores.shape[0] if n_rows is None else n_rows
     scores, weight = scores.astype(np.float64), weight * (total / weight.sum())
     aside = np.arange(scores.shape[0]) % 4 == 0 if aside is None else aside
-    can_tell = total >= _FEWEST_ROWS and scores.shape[1] <= _MOST_CLASSES
+    can_tell = total >= _FEWEST_ROWS and scores.shape[1] <= most_classes
     with serial_blas:  # the same on any number of threads
         factor = _temperature(scores, labels, weight)
         if calibration == "auto" and not (can_tell and _is_better(scores, labels, weight, aside)):

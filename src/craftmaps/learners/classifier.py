@@ -1,6 +1,5 @@
 """The classifier that learns from any number of rows in one pass."""
 
-from dataclasses import replace
 from numbers import Integral
 from typing import Any, Self
 
@@ -10,24 +9,16 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import check_scalar, column_or_1d
 
 from craftmaps._rows.randomness import child_seed
-from craftmaps._system.fields import DamagedError, Fields
 from craftmaps.kernels import DotProductKernel, Rows
-from craftmaps.learners.automatic_choice import is_auto
-from craftmaps.learners.calibration import CALIBRATIONS, Calibration, calibrate
-from craftmaps.learners.labels import labels_from_plain
-from craftmaps.learners.one_pass import OnePassLearner
-from craftmaps.learners.output_codes import (
-    DECODINGS,
-    OutputCode,
-    check_code,
-    code_from_plain,
-    refuse_costly_code,
-)
+from craftmaps.learners.calibration import CALIBRATIONS, Calibration
+from craftmaps.learners.choices import is_auto
+from craftmaps.learners.estimator import OnePassEstimator
+from craftmaps.learners.output_codes import DECODINGS, OutputCode, check_code
 from craftmaps.learners.targets import ClassTargets
 from craftmaps.maps.feature_map import check_choice
 
 
-class CraftClassifier(ClassifierMixin, OnePassLearner):
+class CraftClassifier(ClassifierMixin, OnePassEstimator):
     r"""Classify with a kernel learned in one pass over the rows.
 
     Rows are shaped (metric, unit length), mapped to E random features, and added to a Gram matrix and
@@ -162,20 +153,17 @@ class CraftClassifier(ClassifierMixin, OnePassLearner):
 
     def decision_function(self, X: Rows) -> NDArray[np.floating]:
         """Return scores of the classes, or for two classes by how much the second is ahead."""
-        scores = self._scores(self._outputs(X))
+        scores = self._scores(X)
         return (scores[:, 1] - scores[:, 0]) / 2 if self.classes_.size == 2 else scores
 
     def predict(self, X: Rows) -> NDArray:
         """Return the class of every row."""
-        best = self._scores(self._outputs(X)).argmax(axis=1)
+        best = self._scores(X).argmax(axis=1)
         return self.classes_[best]
 
     def predict_proba(self, X: Rows) -> NDArray[np.floating]:
         """Return probabilities of the classes, calibrated on rows that were left out."""
-        scores = self._scores(self._outputs(X))
-        return self.calibration_.probabilities(scores)
-
-    _targets: ClassTargets
+        return self.calibration_.probabilities(self._scores(X))
 
     @property
     def classes_(self) -> NDArray:
@@ -187,12 +175,26 @@ class CraftClassifier(ClassifierMixin, OnePassLearner):
         """The code words of the classes, drawn once."""
         return self._targets.words
 
-    def _new_targets(self) -> ClassTargets:
-        size = None if self.code_size is None else int(self.code_size)
-        return ClassTargets(OutputCode(self.code, size, self.decoding, child_seed(self.seed_, "code")))
+    @property
+    def coef_(self) -> NDArray[np.float64]:
+        """The solution for the bits of the code."""
+        return self._solved_words.T @ self._solved.coef
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
+    @property
+    def intercept_(self) -> NDArray[np.float64]:
+        """The constants for the bits of the code."""
+        return self._solved_words.T @ self._solved.intercept
+
+    @property
+    def calibration_(self) -> Calibration:
+        """How scores become log-odds."""
+        return self._solved.calibration  # type: ignore[return-value]
+
+    @property
+    def _targets(self) -> ClassTargets:
+        return super()._targets  # type: ignore[return-value]
+
+    def _new_targets(self) -> ClassTargets:
         check_choice("decoding", self.decoding, DECODINGS)
         check_code(self.code)
         if self.code_size is not None:
@@ -200,53 +202,20 @@ class CraftClassifier(ClassifierMixin, OnePassLearner):
         check_choice("calibration", self.calibration, CALIBRATIONS)
         if self.calibration == "matrix" and self.cv is None:
             raise ValueError("cv must be set for calibration='matrix', which is learned from rows left out, got None.")
+        # Explicit settings are obeyed to the letter: least squares then has the last word.
+        is_open = is_auto(self.kernel) or is_auto(self.metric) or not is_auto(self.calibration)
+        size = None if self.code_size is None else int(self.code_size)
+        code = OutputCode(self.code, size, self.decoding, child_seed(self.seed_, "code"))
+        return ClassTargets(code, self.calibration if is_open else "temperature")
 
-    def _scores(self, outputs: NDArray) -> NDArray:
-        """Return the scores of the classes, corrected, from what is predicted for their indicators."""
-        return self.calibration_.corrected(self._targets.decoded(outputs))
+    def _scores(self, X: Rows) -> NDArray:
+        """Return the scores of the classes of rows, corrected by the calibration."""
+        outputs = self._outputs(X)
+        targets: Any = self._solved.targets
+        return self.calibration_.corrected(targets.decoded(outputs))
 
-    def _set_solution(self, coef: NDArray[np.float64], intercept: NDArray[np.float64]) -> None:
-        self._target_coef, self._target_intercept = coef, intercept
-        words = self._targets.words
-        self.coef_, self.intercept_ = words.T @ coef, words.T @ intercept
-        self.calibration_ = Calibration()
-        if self._alpha_choice is not None:
-            choice = self._alpha_choice
-            scores, labels = self._targets.decoded(choice.outputs), self._targets.numbers(choice.labels)
-            # A fold has its share of the copies of every row, so labels are as frequent in it as in the others.
-            aside = choice.folds == 0 if choice.folds[-1] > 0 else None
-            # What is explicit is obeyed to the letter: least squares then has the last word.
-            is_open = is_auto(self.kernel) or is_auto(self.metric) or not is_auto(self.calibration)
-            calibration = self.calibration if is_open else "temperature"
-            self.calibration_ = calibrate(
-                scores, labels, choice.weights, calibration, n_rows=choice.results["n_rows"], aside=aside
-            )
-
-    def _solution_to_plain(self, dtype: Any) -> dict[str, Any]:
-        code = self.code if isinstance(self.code, str) else np.asarray(self.code, dtype=np.float64).tolist()
-        if isinstance(code, str):
-            refuse_costly_code(code, self.classes_.size, self.code_size, self._target_coef)
-        return {
-            "classes": self._targets.to_plain(),
-            "code": code,
-            "code_size": None if self.code_size is None else int(self.code_size),
-            "decoding": self.decoding,
-            "calibration": self.calibration_.to_plain(dtype),
-        }
-
-    def _solution_from_plain(self, plain: dict[str, Any]) -> None:
-        fields = Fields(plain)
-        classes = labels_from_plain(fields.object("classes"))
-        n_classes = classes.size
-        if n_classes < 2 or len(self._target_coef) != n_classes:
-            raise DamagedError(f"there are weights for {len(self._target_coef)} classes, but {n_classes} labels")
-        self.code, self.code_size = code_from_plain(fields, n_classes, self._target_coef)
-        self.decoding = fields.one_of("decoding", DECODINGS)
-        self._targets = replace(self._new_targets(), classes=classes)
-        calibration = None
-        if "calibration" in fields:
-            calibration = Calibration.from_plain(fields.object("calibration"), n_classes)
-        elif fields.value("temperature") is not None:  # as in older files, some of which lack it
-            calibration = Calibration(fields.number("temperature", above=0.0))
-        self._set_solution(self._target_coef, self._target_intercept)
-        self.calibration_ = calibration or self.calibration_
+    @property
+    def _solved_words(self) -> NDArray[np.float64]:
+        """The code words of the classes that the model was solved for."""
+        targets: Any = self._solved.targets
+        return targets.words

@@ -1,7 +1,7 @@
-"""What is settled before the first row is counted: choices, metric and map."""
+"""What features are asked for, and how they are settled before the first row is counted."""
 
-from abc import abstractmethod
-from typing import Any, Self
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,176 +12,174 @@ from craftmaps._rows.randomness import child_seed, uniforms
 from craftmaps._rows.sampling import bottom_rows, row_hashes, rows_with_copies
 from craftmaps._system.progress import Phase, tell
 from craftmaps.kernels import DotProductKernel
-from craftmaps.learners.automatic_choice import FEWEST_ROWS, Choices, Task, choose, is_auto
-from craftmaps.learners.parameters import CheckedLearner
+from craftmaps.learners.automatic_choice import FEWEST_ROWS, Found, Task, choose
+from craftmaps.learners.choices import Choices, is_auto
+from craftmaps.learners.targets import Targets
 from craftmaps.maps.craft import CraftMap
 from craftmaps.maps.feature_map import fit_in_order
 from craftmaps.maps.landmarks import LandmarkMap
 from craftmaps.maps.maclaurin import RandomMaclaurin
 from craftmaps.maps.tensor_sketch import TensorSketch
-from craftmaps.shaping.row_features import Lift, same
-from craftmaps.shaping.row_shaping import Treatment
+from craftmaps.shaping.covariance_metric import LinearMetric
+from craftmaps.shaping.gradient_metric import GradientMetric
+from craftmaps.shaping.row_features import RowFeatures
+from craftmaps.shaping.row_shaping import named_shaping
 
-_FIRST_ROWS = 12288
+
+class Settled(NamedTuple):
+    """Features that are ready to count rows, how they came about, and which rows had their targets looked at."""
+
+    features: RowFeatures
+    choices: Choices
+    spent: NDArray[np.int64]
 
 
-class SettledLearner(CheckedLearner):
-    """Makes whatever choices are left open, on some rows, and fits metric and map on the same rows."""
+@dataclass(frozen=True, eq=False)
+class FeatureRecipe:
+    """The features that a learner was asked for.
 
-    _lift: Lift | None
-    seed_: int
+    Parameters
+    ----------
+    kernel, metric, normalize, feature_map, n_components, up_components
+        As in `CraftClassifier`.
+    n_rows : int
+        How many rows to look at.
+    keeps_rows : bool
+        Whether rows must be left whose targets nothing has looked at, to be held out.
+    """
 
-    def set_params(self, **params: Any) -> Self:
-        """Set parameters; one such as `kernel__degree` is set on a copy, as others may hold the kernel."""
-        if any(name.startswith("kernel__") for name in params):
-            kernel = params.get("kernel", self.kernel)
-            if is_auto(kernel):
-                name = next(name for name in params if name.startswith("kernel__"))
-                raise ValueError(
-                    f"{name} cannot be set while kernel is 'auto': set a kernel first, such as kernel=Polynomial()."
-                )
-            params["kernel"] = clone(kernel)
-        return super().set_params(**params)
+    kernel: Any
+    metric: Any
+    normalize: Any
+    feature_map: Any
+    n_components: int
+    up_components: int | None
+    n_rows: int
+    keeps_rows: bool
 
     @property
-    def _needs_rows(self) -> bool:
+    def needs_rows(self) -> bool:
         """Whether rows must be seen before they can be mapped."""
         if self.feature_map is None or (isinstance(self.feature_map, str) and self.feature_map != "landmarks"):
-            return is_auto(self.kernel) or self.metric is not None or self.normalize is False
+            is_open = is_auto(self.kernel) or self.metric is not None
+            return is_open or not (self.normalize is True or is_auto(self.normalize))
         return True
 
     @property
-    def _looks_at_labels(self) -> bool:
-        """Whether labels are looked at before rows are counted: to compare candidates, or for a gradient metric."""
-        return self.metric == "gradient" or any(map(is_auto, self._open_choices))
+    def n_first_rows(self) -> int:
+        """How many rows are looked at before any is counted; landmarks are drawn from them."""
+        return max(self.n_rows, 2 * self.n_components) if self.feature_map == "landmarks" else self.n_rows
+
+    def choices(self) -> Choices:
+        """Return what is given; "auto" is still to be chosen."""
+        return Choices(self.kernel, self.metric, self.normalize)
+
+    def settle(self, X: Any, y: NDArray, targets: Targets, seed: int) -> Settled:
+        """Make the open choices, fit the metric and draw the map on rows.
+
+        Rows whose targets were looked at are never held out: an error on them would flatter.
+        """
+        if not self.needs_rows:
+            features, choices = RowFeatures(), Choices(self.kernel, None, True)
+            rows = _canonical_rows(X.shape[1], seed).astype(X.dtype)
+            return self._with_map(features, choices, rows, seed, np.empty(0, np.int64))
+        spent = self._rows_to_spend(X, targets.hashes(y), seed)
+        first = bottom_rows(X, self.n_first_rows, seed)
+        rows = spent if spent.size else first
+        some, some_y = X[rows], targets.balanced(y[rows])
+        _refuse_overflow(some)
+        found = self._choose(some, some_y, targets, seed)
+        tell(Phase.METRIC)
+        features = found.shaping.fitted(some, found.shaping.fitted_metric(some, targets.encoded(some_y)))
+        # Landmarks are drawn from as many rows as there are: they do not look at targets.
+        shaped = features.shape_rows(X[first] if self.feature_map == "landmarks" else some)
+        length = found.shaping.length if isinstance(found.shaping.length, bool) else features.scale
+        choices = Choices(found.kernel, _unfitted(features.metric), length, len(rows), found.trials)
+        return self._with_map(features, choices, shaped, seed, spent)
 
     @property
     def _open_choices(self) -> tuple[Any, Any, Any]:
-        """Kernel, metric and normalize; with an explicit kernel and metric rows are brought to unit length."""
+        """Kernel, metric and normalize; with an explicit kernel and metric rows are scaled to unit length."""
         is_settled = is_auto(self.normalize) and not is_auto(self.kernel) and not is_auto(self.metric)
         return self.kernel, self.metric, True if is_settled else self.normalize
 
     @property
-    def _n_first_rows(self) -> int:
-        """How many rows are looked at before any is counted; landmarks are drawn from them."""
-        return max(_FIRST_ROWS, 2 * int(self.n_components)) if self.feature_map == "landmarks" else _FIRST_ROWS
+    def _looks_at_targets(self) -> bool:
+        """Whether targets are looked at before rows are counted: to compare candidates, or for a gradient metric."""
+        return self._has_gradient_metric or any(map(is_auto, self._open_choices))
 
-    def _settle(self, X: Any, y: NDArray) -> NDArray[np.int64]:
-        """Make the automatic choices and fit metric and map; return which rows were spent on that with their labels.
+    @property
+    def _has_gradient_metric(self) -> bool:
+        return isinstance(self.metric, GradientMetric) or (isinstance(self.metric, str) and self.metric == "gradient")
 
-        These are never held out: an error on rows that the choices were made by would flatter.
+    def _rows_to_spend(self, X: Any, target_hashes: NDArray[np.uint64], seed: int) -> NDArray[np.int64]:
+        """Return the rows to choose by, in random order: two thirds, so that others are left to be held out.
+
+        None if targets are not looked at, or if there are too few rows to choose by.
         """
-        if not self._needs_rows:
-            self.choices_ = {"kernel": self.kernel, "metric": None, "normalize": True, "held_out_errors": {}}
-            self._set_lift(Lift(None, None), _canonical_rows(X.shape[1], self.seed_).astype(X.dtype))
+        n_left = max(2, X.shape[0] // 3) if self.keeps_rows else 0
+        size = min(self.n_rows, X.shape[0] - n_left)
+        fewest = 1 if self._has_gradient_metric else FEWEST_ROWS
+        if not self._looks_at_targets or size < fewest:
             return np.empty(0, np.int64)
-        target_bits = self._targets.hashes(y)
-        spent = self._rows_to_spend(X, target_bits)
-        first = bottom_rows(X, self._n_first_rows, self.seed_)
-        rows = spent if spent.size else first
-        some, targets = X[rows], self._targets.balanced(y[rows])
-        _refuse_overflow(some)
-        chosen = self._choose(some, targets)
-        self.choices_ = {
-            "kernel": chosen.kernel,
-            "metric": chosen.treatment.metric,
-            "normalize": chosen.treatment.normalize,
-            "n_axes": chosen.treatment.n_axes,
-            "held_out_errors": chosen.errors,
-        }
-        tell(Phase.METRIC)
-        lift = chosen.treatment.lift(some, self._targets.encoded(targets), obey=not is_auto(self.normalize))
-        # Landmarks are drawn from as many rows as there are: they do not look at labels.
-        self._set_lift(lift, lift.shape_rows(X[first] if self.feature_map == "landmarks" else some))
-        self._spend(X[spent], target_bits[spent])
-        return spent
+        return rows_with_copies(row_hashes(X, seed), target_hashes, size)
 
-    def _rows_to_spend(self, X: Any, target_bits: NDArray[np.uint64]) -> NDArray[np.int64]:
-        """Return the rows to choose by, in random order: two thirds, so that others are left to be held out if any are.
+    def _choose(self, X: Any, y: NDArray, targets: Targets, seed: int) -> Found:
+        """Make the choices that are left open."""
+        kernel, metric, normalize = self._open_choices
+        if not any(map(is_auto, (kernel, metric, normalize))):
+            return Found(named_shaping(metric, normalize), kernel)
 
-        None if labels are not looked at, or if there are too few rows to choose by.
-        """
-        n_left = 0 if self.cv is None else max(2, X.shape[0] // 3)
-        size = min(_FIRST_ROWS, X.shape[0] - n_left)
-        fewest = 1 if self.metric == "gradient" else FEWEST_ROWS
-        if not self._looks_at_labels or size < fewest:
-            return np.empty(0, np.int64)
-        return rows_with_copies(row_hashes(X, self.seed_), target_bits, size)
+        def make_map(kernel: DotProductKernel, width: int) -> Any:
+            return self._make_map(kernel, width, seed)
 
-    @abstractmethod
-    def _spend(self, X: Any, target_bits: NDArray[np.uint64]) -> None:
-        """Never hold out these rows: their labels were looked at."""
+        task = Task(make_map, targets.encoded, targets.errors, self.n_components, isinstance(self.feature_map, str))
+        return choose(X, y, kernel, metric, normalize, task)
 
-    def _set_lift(self, lift: Lift, shaped: Any) -> None:
+    def _with_map(
+        self, features: RowFeatures, choices: Choices, shaped: Any, seed: int, spent: NDArray[np.int64]
+    ) -> Settled:
         """Draw the map for shaped rows, and put it behind metric and length."""
         tell(Phase.MAP)
-        feature_map = self._make_map(clone(self.choices_["kernel"]), int(self.n_components))
-        lift.feature_map = None if feature_map is None else fit_in_order(feature_map, shaped)
-        if hasattr(self.feature_map, "kernel"):
-            self.choices_["kernel"] = self.feature_map.kernel  # a map that was given has its own
-        self._lift = lift
+        feature_map = self._make_map(clone(choices.kernel), None, seed)
+        if feature_map is not None:
+            fit_in_order(feature_map, shaped)
+        # A map that was given has its own kernel.
+        kernel = getattr(self.feature_map, "kernel", choices.kernel)
+        features = replace(features, feature_map=feature_map)
+        return Settled(features, replace(choices, kernel=kernel), spent)
 
-    def _take_lift(self, lift: Lift) -> None:
-        """Take over what another pass, or an earlier one, has settled."""
-        self._lift = lift
-        feature_map = lift.feature_map
-        self.choices_ = {
-            "kernel": getattr(feature_map, "kernel", self.kernel),
-            "metric": lift.metric,
-            "normalize": lift.scale is None,
-        }
-
-    def _choose(self, X: Any, y: NDArray) -> Choices:
-        """Make whatever choices are left open."""
-        kernel, metric, normalize = self._open_choices
-        if any(map(is_auto, (kernel, metric, normalize))):
-            has_kernel = isinstance(self.feature_map, str)
-            task = Task(self._make_map, self._targets.encoded, self._targets.errors, int(self.n_components), has_kernel)
-            return choose(X, y, kernel, metric, normalize, task)
-        return Choices(Treatment(metric, normalize), kernel, {})
-
-    def _make_map(self, kernel: DotProductKernel, width: int) -> Any:
-        """Return the feature map, not yet fitted."""
-        seed = child_seed(self.seed_, "map")
+    def _make_map(self, kernel: DotProductKernel, width: int | None, seed: int) -> Any:
+        """Return the feature map, not yet fitted, perhaps of another width than asked for."""
+        seed, n_components = child_seed(seed, "map"), self.n_components if width is None else width
         if self.feature_map == "craft":
-            up_components = None if width < self.n_components else self.up_components
-            return CraftMap(kernel, width, up_components=up_components, random_state=seed)
+            up_components = None if n_components < self.n_components else self.up_components
+            return CraftMap(kernel, n_components, up_components=up_components, random_state=seed)
         if self.feature_map == "maclaurin":
-            return RandomMaclaurin(kernel, width, complex_weights=True, random_state=seed)
+            return RandomMaclaurin(kernel, n_components, complex_weights=True, random_state=seed)
         if self.feature_map == "tensorsketch":
-            return TensorSketch(kernel, width, random_state=seed)
+            return TensorSketch(kernel, n_components, random_state=seed)
         if self.feature_map == "landmarks":
-            return LandmarkMap(kernel, width, random_state=seed)
+            return LandmarkMap(kernel, n_components, random_state=seed)
         return None if self.feature_map is None else clone(self.feature_map)
 
-    def _refuse_differences(self, other: Any) -> None:
-        """Refuse to merge statistics of unlike features."""
-        mine, theirs = self.get_params(deep=False), other.get_params(deep=False)
-        for name in sorted(set(mine) - {"verbose", "batch_rows", "random_state"}):
-            if not same(mine[name], theirs[name]):
-                raise ValueError(
-                    f"Estimators must have the same {name} to be merged, got {mine[name]} and {theirs[name]}."
-                )
-        for name in ("seed_", "n_features_in_"):
-            if getattr(self, name) != getattr(other, name):
-                values = f"{getattr(self, name)} and {getattr(other, name)}"
-                raise ValueError(f"Estimators must have the same {name} to be merged, got {values}.")
-        here, there = (getattr(learner, "feature_names_in_", None) for learner in (self, other))
-        if here is not None and there is not None and not np.array_equal(here, there):
-            raise ValueError(
-                f"Estimators must have seen the same columns in the same order to be merged, got {here} and {there}."
-            )
-        if self._lift is not None and other._lift is not None:
-            difference = self._lift.difference(other._lift)
-            if difference:
-                raise ValueError(
-                    f"Estimators must map rows alike to be merged, but they differ in {difference}: "
-                    "they were settled on different first rows."
-                )
+
+def choices_of(features: RowFeatures) -> Choices:
+    """Return the choices that fitted features tell of, as those of a model file do."""
+    kernel, length = getattr(features.feature_map, "kernel", "auto"), features.scale
+    return Choices(kernel, _unfitted(features.metric), True if length is None else length)
+
+
+def _unfitted(metric: Any) -> Any:
+    """Return a metric as it would have to be given to be fitted like this one."""
+    if metric is None:
+        return None
+    copy = clone(metric)
+    return copy.set_params(n_components=metric._n_features_out) if isinstance(metric, LinearMetric) else copy
 
 
 def _refuse_overflow(X: Any) -> None:
-    """Refuse rows whose products are not numbers in their precision."""
+    """Refuse rows whose products overflow in their precision."""
     with np.errstate(over="ignore"):
         longest = float(row_norms(X, squared=True).max())
     if not np.isfinite(X.shape[0] * longest):

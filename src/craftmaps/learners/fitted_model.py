@@ -1,39 +1,74 @@
-"""What predicts: the features of rows, and one matrix that everything linear behind them is folded into."""
+"""The solved model: features of rows, and one matrix that everything linear behind them is folded into."""
 
-from typing import Any
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from craftmaps._system.threads import multiply
+from craftmaps.learners.blocks import block_rows
+from craftmaps.learners.calibration import Calibration
+from craftmaps.learners.penalty_race import PenaltyChoice
+from craftmaps.learners.tally import Tally
+from craftmaps.learners.targets import Targets
 from craftmaps.maps.feature_map import FeatureMap
-from craftmaps.shaping.row_features import Lift
+from craftmaps.shaping.row_features import RowFeatures
 
 
+@dataclass(frozen=True, eq=False)
 class FittedModel:
-    """Outputs of rows: features times weights, plus an intercept.
+    """All that prediction, saving and exporting need.
 
     The last step of many maps is linear: a Hadamard transform, or a product with the inverse factor of a kernel matrix.
     It is folded into the weights once, in float64, and rows are spared it.
 
     Parameters
     ----------
-    features : Lift
-    coef : ndarray of shape (n_outputs, n_features)
-    intercept : ndarray of shape (n_outputs,)
+    features : RowFeatures
+    targets : Targets
+    coef : ndarray of shape (n_columns, n_features)
+        The solution for the columns of the targets: indicators of classes, or numbers.
+    intercept : ndarray of shape (n_columns,)
+    alpha : float
+        The penalty of the solution.
+    n_rows : int
+        The number of rows it was solved from.
+    calibration : Calibration, optional
+        How scores of classes become log-odds.
     """
 
-    def __init__(self, features: Lift, coef: NDArray[np.float64], intercept: NDArray[np.float64]):
-        self.features, self.coef, self.intercept = features, coef, intercept
-        feature_map = features.feature_map
-        self._weights = feature_map._folded(coef.T) if isinstance(feature_map, FeatureMap) else coef.T
+    features: RowFeatures
+    targets: Targets
+    coef: NDArray[np.float64]
+    intercept: NDArray[np.float64]
+    alpha: float
+    n_rows: int
+    calibration: Calibration | None = None
 
-    def outputs(self, X: Any, dtype: Any, block_rows: int) -> NDArray[np.floating]:
-        """Return the outputs of rows that are known to be good, in a precision, some rows at a time."""
+    @classmethod
+    def solved(cls, tally: Tally, relative: float, fit_intercept: bool, choice: PenaltyChoice | None) -> Self:
+        """Solve a tally for an alpha in units of its scale; the outputs of rows left out calibrate."""
+        statistic, penalty = tally.statistic, tally.features.penalty
+        alpha = relative * (statistic.scale(fit_intercept, penalty) or 1.0)
+        solution = statistic.solve(alpha, fit_intercept=fit_intercept, penalty=penalty)
+        calibration = tally.targets.calibrated(choice)
+        return cls(tally.features, tally.targets, *solution, alpha, tally.n_rows, calibration)
+
+    @cached_property
+    def weights(self) -> NDArray[np.float64]:
+        """The coefficients, folded through the last linear step of the map; of shape (n_unfinished, n_columns)."""
+        feature_map = self.features.feature_map
+        return feature_map._folded(self.coef.T) if isinstance(feature_map, FeatureMap) else self.coef.T
+
+    def outputs(self, X: Any, dtype: Any = None, batch_rows: int | str = "auto") -> NDArray[np.floating]:
+        """Return the outputs for the columns of the targets of validated rows, in a precision or in that of X."""
+        dtype = X.dtype if dtype is None else dtype
         outputs = np.empty((X.shape[0], self.intercept.size), dtype)
-        weights, intercept = self._weights.astype(X.dtype), self.intercept.astype(dtype)
-        scratch = None
-        for start in range(0, X.shape[0], block_rows):
-            scratch = Z = self.features.unfinished(X[start : start + block_rows], self._weights.shape[0], scratch)
-            outputs[start : start + block_rows] = multiply(Z, weights) + intercept
+        weights, intercept = self.weights.astype(X.dtype), self.intercept.astype(dtype)
+        scratch, step = None, block_rows(batch_rows, self.coef.shape[1], X.dtype)
+        for start in range(0, X.shape[0], step):
+            scratch = Z = self.features.unfinished(X[start : start + step], weights.shape[0], scratch)
+            outputs[start : start + step] = multiply(Z, weights) + intercept
         return outputs

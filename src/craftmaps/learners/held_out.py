@@ -29,6 +29,15 @@ class Sample(NamedTuple):
     count: NDArray[np.int64]
 
 
+class HeldOutFold(NamedTuple):
+    """Rows that are left out together, with targets, weights and how many copies of each row there are."""
+
+    X: Any
+    y: NDArray
+    weight: NDArray[np.float64]  # of all copies together
+    count: NDArray[np.int64]
+
+
 class RowCounts(NamedTuple):
     """How often rows occur, by their hashes in ascending order."""
 
@@ -128,7 +137,7 @@ class HeldOut:
             _ = self.sample
 
     def __add__(self, other: "HeldOut") -> "HeldOut":
-        self._refuse_other(other)
+        self.refuse_unlike(other)
         parts = [part.sample for part in (self, other) if part.sample is not None]
         theta = min(self.theta, other.theta)
         if not parts:
@@ -136,7 +145,7 @@ class HeldOut:
         return HeldOut(self.size, self.seed, self.spent, *self._cut(_joined(parts), theta))
 
     def __sub__(self, other: "HeldOut") -> "HeldOut":
-        self._refuse_other(other)
+        self.refuse_unlike(other)
         mine, theirs, theta = self.sample, other.sample, min(self.theta, other.theta)
         if mine is not None and theirs is not None:
             mine = _without(_up_to(mine, theta), _up_to(theirs, theta))
@@ -151,25 +160,34 @@ class HeldOut:
         """Return an empty sample that will not hold out these rows."""
         return HeldOut(self.size, self.seed, RowCounts.of(self.hashes(X, target_hashes)))
 
+    def copy(self) -> "HeldOut":
+        """Return a sample that can be added to on its own: samples are never changed in place, only replaced."""
+        return HeldOut(self.size, self.seed, self.spent, self.sample, self.theta)
+
     def emptied(self) -> "HeldOut":
         """Return a sample of the same kind without rows."""
         return HeldOut(self.size, self.seed, self.spent)
 
-    def refuse_difference(self, other: "HeldOut") -> None:
-        """Refuse a sample that cannot be combined with this one."""
+    def refuse_unlike(self, other: "HeldOut") -> None:
+        """Refuse a sample of another size or seed, or one that spares other rows."""
         if (self.size, self.seed) != (other.size, other.seed):
             raise ValueError(
                 f"Samples must have the same size and seed to be merged, got {self.size}, {self.seed} "
                 f"and {other.size}, {other.seed}."
             )
-
-    def _refuse_other(self, other: "HeldOut") -> None:
-        """Refuse a sample of another kind, or one that spares other rows."""
-        self.refuse_difference(other)
         if not self.spent.equals(other.spent):
             raise ValueError("Samples can be merged if choices were made by the same rows, or by none.")
 
-    def folds(self, n_folds: int) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    def folds(self, n_folds: int) -> list[HeldOutFold]:
+        """Cut the sample into folds, at most as many as there are rows."""
+        sample = self.sample
+        if sample is None:
+            return []
+        weight = sample.weight / sample.count
+        dealt = self.deal(min(n_folds, self.n_rows))
+        return [HeldOutFold(sample.X[rows], sample.y[rows], weight[rows] * count, count) for rows, count in dealt]
+
+    def deal(self, n_folds: int) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
         """Return the entries of each fold, and how many of their copies belong to it.
 
         Copies are numbered through, and every n-th one belongs to a fold: equal rows are spread over the folds, as a
@@ -177,12 +195,12 @@ class HeldOut:
         """
         free = self.free
         ends = np.cumsum(free)
-        folds = []
+        dealt = []
         for fold in range(n_folds):
             count = _n_multiples(ends - fold, n_folds) - _n_multiples(ends - free - fold, n_folds)
             entries = np.flatnonzero(count)
-            folds.append((entries, count[entries]))
-        return folds
+            dealt.append((entries, count[entries]))
+        return dealt
 
     def n_effective(self, n_seen: int) -> float:
         """Return the number of independent rows, of equal weight, that a mean over the sample is worth.

@@ -6,13 +6,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import MultiOutputMixin, RegressorMixin
 
-from craftmaps._system.fields import DamagedError, Fields
 from craftmaps.kernels import DotProductKernel, Rows
-from craftmaps.learners.one_pass import OnePassLearner
+from craftmaps.learners.estimator import OnePassEstimator
 from craftmaps.learners.targets import NumberTargets
 
 
-class CraftRegressor(RegressorMixin, MultiOutputMixin, OnePassLearner):
+class CraftRegressor(RegressorMixin, MultiOutputMixin, OnePassEstimator):
     """Predict numbers with a kernel learned in one pass over the rows.
 
     As `CraftClassifier`, for one target or several. What is chosen for several targets together does not
@@ -116,26 +115,23 @@ class CraftRegressor(RegressorMixin, MultiOutputMixin, OnePassLearner):
 
     def predict(self, X: Rows) -> NDArray[np.floating]:
         """Return the targets of every row as float64, in the shape of those learned from."""
-        # Targets may be far from zero, and single precision would round them to what the intercept has of digits.
+        # Targets may be far from zero: single precision would round them to the digits that the intercept leaves.
         outputs = self._outputs(X, np.float64)
         return outputs[:, 0] if self._targets.is_flat else outputs
 
-    _targets: NumberTargets
+    @property
+    def coef_(self) -> NDArray[np.float64]:
+        """The solution for the targets."""
+        return self._solved.coef[0] if self._targets.is_flat else self._solved.coef
+
+    @property
+    def intercept_(self) -> Any:
+        """The constants for the targets."""
+        return self._solved.intercept[0] if self._targets.is_flat else self._solved.intercept
+
+    @property
+    def _targets(self) -> NumberTargets:
+        return super()._targets  # type: ignore[return-value]
 
     def _new_targets(self) -> NumberTargets:
         return NumberTargets()
-
-    def _set_solution(self, coef: NDArray[np.float64], intercept: NDArray[np.float64]) -> None:
-        self._target_coef, self._target_intercept = coef, intercept
-        self.coef_ = coef[0] if self._targets.is_flat else coef
-        self.intercept_ = intercept[0] if self._targets.is_flat else intercept
-
-    def _solution_to_plain(self, dtype: Any) -> dict[str, Any]:
-        return {"is_flat": self._targets.is_flat}
-
-    def _solution_from_plain(self, plain: dict[str, Any]) -> None:
-        is_flat, n_targets = Fields(plain).flag("is_flat"), len(self._target_coef)
-        if n_targets < 1 or (is_flat and n_targets > 1):
-            raise DamagedError(f"there are weights for {n_targets} targets, expected {'1' if is_flat else 'some'}")
-        self._targets = NumberTargets(n_targets, is_flat)
-        self._set_solution(self._target_coef, self._target_intercept)

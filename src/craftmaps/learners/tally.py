@@ -1,112 +1,171 @@
-"""The rows seen so far: those that wait until everything is settled, and the statistic of the others."""
+"""The tally: what a pass over rows leaves behind, a value that adds up."""
 
-from numbers import Integral
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from craftmaps._rows.randomness import child_seed, seed_of
-from craftmaps._system.memory import available_memory
-from craftmaps._system.progress import Progress
-from craftmaps.learners.automatic_choice import is_auto
-from craftmaps.learners.feature_recipe import SettledLearner
-from craftmaps.learners.held_out import HeldOut, stack_rows
+from craftmaps.learners.blocks import block_rows
+from craftmaps.learners.held_out import HeldOut
+from craftmaps.learners.targets import Targets
 from craftmaps.least_squares.normal_equations import NormalEquations
-from craftmaps.shaping.row_features import Lift
-
-_BLOCK_BYTES = 2**26
-_FEWEST_ROWS = 1024
-# Of every entry: the float64 square, its copies for solving, and float32 products of a block.
-_SQUARE_BYTES = 28
+from craftmaps.shaping.row_features import RowFeatures
 
 
-class CountingLearner(SettledLearner):
-    """Maps rows and adds them to a statistic and to the held-out sample, block by block."""
+class RowLayout(NamedTuple):
+    """The columns of rows: how many, and their names if they have any."""
 
-    def _start(self, seed: int | None = None) -> None:
-        """Check the parameters and begin a pass."""
-        self._check_parameters()
-        self.__dict__.pop("notes_", None)  # they are about another model
-        self.seed_ = seed_of(self.random_state) if seed is None else seed
-        self._targets = self._new_targets()
-        self.n_rows_seen_ = 0
-        self._lift: Lift | None = None
-        self._waiting: list[tuple] = []
-        self._statistic: Any = None
-        self._room: NDArray | None = None
-        self._holdout = HeldOut(int(self.holdout_rows), child_seed(self.seed_, "holdout"))
-        self._is_solved = False
-        self.choices_ = {name: getattr(self, name) for name in ("kernel", "metric", "normalize")}
+    n_features: int
+    names: NDArray | None = None
 
-    def _forget(self) -> None:
-        """Reset all state but the parameters."""
-        for name in vars(self).keys() - self.get_params(deep=False).keys():
-            delattr(self, name)
+    def difference(self, other: "RowLayout") -> str | None:
+        """Describe how two layouts differ, if they do; columns without names fit any."""
+        if self.n_features != other.n_features:
+            return f"n_features_in_, {self.n_features} and {other.n_features}"
+        if self.names is not None and other.names is not None and not np.array_equal(self.names, other.names):
+            return f"feature_names_in_, {self.names} and {other.names}"
+        return None
 
-    def _refuse_loaded(self) -> None:
-        """Refuse to go on where there is nothing to go on from."""
-        if self._statistic is None and not self._waiting:
-            raise ValueError("A model that was loaded from a file cannot go on learning: fit a new one.")
 
-    def _spend(self, X: Any, target_bits: NDArray[np.uint64]) -> None:
-        self._holdout = self._holdout.sparing(X, target_bits)
+class Tally:
+    """Sums over rows from which a model is solved, and a sample of the rows to choose its penalty by.
 
-    def _end_waiting(self) -> None:
-        """Settle what depends on rows, if that is still to be done, and count the rows that waited."""
-        if self._waiting:
-            if self._lift is None:
-                self._settle_on_waiting()
-            self._count_waiting()
+    Tallies of different rows through the same features add up: `a + b` is the tally of the rows of both, `a - b` takes
+    rows out again, and `a * factor` weighs them less. Addition is associative and commutative up to rounding.
 
-    def _settle_on_waiting(self) -> None:
-        """Settle what depends on rows on those that wait."""
-        X, y = stack_rows([X for X, _, _ in self._waiting]), np.concatenate([y for _, y, _ in self._waiting])
-        self._settle(X[: self._n_first_rows], y[: self._n_first_rows])
+    Parameters
+    ----------
+    features : RowFeatures
+        What rows go through.
+    layout : RowLayout
+    targets : Targets
+    statistic : NormalEquations
+    held_out : HeldOut or None
+        None holds nothing out.
+    batch_rows : int or "auto"
+        Rows to map at a time.
+    """
 
-    def _count_waiting(self) -> None:
-        """Count the rows that waited, all of them or, if that is interrupted, none."""
-        if not self._waiting:
-            return
-        with self._unharmed():
-            waiting, self._waiting = self._waiting, []
-            self._holdout = self._holdout.emptied()
-            self.n_rows_seen_ -= sum(X.shape[0] for X, _, _ in waiting)
-            for X, y, weight in waiting:
-                self._count_in_blocks(X, y, weight)
+    def __init__(
+        self,
+        features: RowFeatures,
+        layout: RowLayout,
+        targets: Targets,
+        statistic: NormalEquations,
+        held_out: HeldOut | None,
+        batch_rows: int | str = "auto",
+    ):
+        self.features, self.layout, self.targets = features, layout, targets
+        self.statistic, self.held_out = statistic, held_out
+        self.batch_rows = batch_rows
+        self._scratch: NDArray | None = None
 
-    def _count_in_blocks(self, X: Any, y: NDArray, weight: NDArray | None, progress: Progress | None = None) -> None:
-        """Add rows to the statistic and the held-out sample, so many at a time that their features fit."""
-        rows = self._rows_per_block(X)
-        for start in range(0, X.shape[0], rows):
-            part = slice(start, start + rows)
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return self.statistic.n_rows
+
+    def emptied(self) -> "Tally":
+        """Return a tally of no rows that can be added to this one."""
+        held_out = None if self.held_out is None else self.held_out.emptied()
+        statistic = self.statistic.emptied()
+        return Tally(self.features, self.layout, self.targets, statistic, held_out, self.batch_rows)
+
+    def copy(self) -> "Tally":
+        """Return a tally that can be changed on its own."""
+        copy = self.emptied()
+        copy.statistic = self.statistic.copy()
+        copy.held_out = None if self.held_out is None else self.held_out.copy()
+        return copy
+
+    def widen(self, targets: Targets) -> None:
+        """Make room in place for the labels of wider targets."""
+        if targets.n_columns != self.targets.n_columns:
+            self.statistic.spread_targets(self.targets.places(targets), targets.n_columns)
+        self.targets = targets
+
+    def add(
+        self, X: Any, y: NDArray, weight: NDArray | None = None, on_rows: Callable[[int], None] | None = None
+    ) -> None:
+        """Add validated rows in place, a block at a time; `on_rows` is told the number of rows after each."""
+        targets, y = self.targets.taking(y)
+        self.widen(targets)
+        step = block_rows(self.batch_rows, self.statistic.cross.shape[0], X.dtype)
+        for start in range(0, X.shape[0], step):
+            part = slice(start, start + step)
             w = None if weight is None else weight[part]
-            Z, Y = self._features(X[part]), self._targets.encoded(y[part])
-            if self._statistic is None:
-                self._statistic = NormalEquations(Z.shape[1], Y.shape[1], self._is_packed(Z.shape[1]))
-            self._statistic.add(Z, Y, w)
-            if isinstance(self.cv, Integral):
-                self._holdout.add(X[part], y[part], self._targets.hashes(y[part]), w)
-            self.n_rows_seen_ += Z.shape[0]
-            if progress is not None:
-                progress.show(self.n_rows_seen_, min(1.0, (start + rows) / X.shape[0]), X.shape[0])
+            self.statistic.add(self._features(X[part]), targets.encoded(y[part]), w)
+            if self.held_out is not None:
+                self.held_out.add(X[part], y[part], targets.hashes(y[part]), w)
+            if on_rows is not None:
+                on_rows(self.n_rows)
+
+    def __add__(self, other: "Tally") -> "Tally":
+        if not isinstance(other, Tally):
+            return NotImplemented
+        targets = self._common_targets(other)
+        total = self.copy()
+        if self.held_out is not None:
+            total.held_out = self.held_out + other.held_out  # type: ignore[operator]
+        total.widen(targets)
+        total.statistic.combine(other.statistic, places=other.targets.places(targets))
+        return total
+
+    def __sub__(self, other: "Tally") -> "Tally":
+        if not isinstance(other, Tally):
+            return NotImplemented
+        targets = self._common_targets(other)
+        if other.n_rows > self.n_rows:
+            raise ValueError(f"A tally of {self.n_rows} rows cannot lose {other.n_rows}: they were not all added.")
+        rest = self.copy()
+        if self.held_out is not None:
+            rest.held_out = self.held_out - other.held_out  # type: ignore[operator]
+        rest.widen(targets)
+        rest.statistic.combine(other.statistic, sign=-1.0, places=other.targets.places(targets))
+        return rest
+
+    def __mul__(self, factor: float) -> "Tally":
+        if not (np.isfinite(factor) and factor > 0):
+            raise ValueError(f"factor must be a finite number above 0, got {factor!r}.")
+        scaled = self.emptied()
+        scaled.statistic = self.statistic * factor
+        scaled.held_out = None if self.held_out is None else self.held_out * factor
+        return scaled
+
+    __rmul__ = __mul__
+
+    def __radd__(self, other: Any) -> "Tally":
+        # The start of `sum`.
+        return self if isinstance(other, int) and other == 0 else NotImplemented
+
+    def refuse_unlike(self, other: "Tally") -> None:
+        """Refuse a tally of rows that went through other features, and name the difference."""
+        difference = self.layout.difference(other.layout)
+        if difference:
+            raise ValueError(f"Tallies must have the same {difference.replace(', ', ' to be added, got ', 1)}.")
+        difference = self.features.difference(other.features)
+        if difference:
+            raise ValueError(
+                f"Tallies must be of the same features to be added, but they differ in {difference}: "
+                "they were settled on different rows or with other parameters."
+            )
+        if (self.held_out is None) != (other.held_out is None):
+            raise ValueError("Tallies must both hold rows out, or neither, to be added.")
+        if self.held_out is not None and other.held_out is not None:
+            self.held_out.refuse_unlike(other.held_out)
+
+    def _common_targets(self, other: "Tally") -> Targets:
+        """Return targets with room for those of both, if the two can be combined."""
+        self.refuse_unlike(other)
+        return self.targets.joined(other.targets)
 
     def _features(self, X: Any) -> NDArray:
-        """Return the features of a block of rows, which are good until those of the next block."""
-        Z = self._lift(X, self._room)  # type: ignore[misc]
-        if self._room is None or self._room.shape[0] < Z.shape[0]:
-            self._room = Z
+        """Return the features of a block. The buffer is reused by the next call."""
+        Z = self.features(X, self._scratch)
+        if self._scratch is None or self._scratch.shape[0] < Z.shape[0]:
+            self._scratch = Z
         return Z
 
-    def _is_packed(self, width: int) -> bool:
-        """Tell whether the statistic keeps one triangle in float32: as told, or if a float64 square does not fit."""
-        if not is_auto(self.packed):
-            return bool(self.packed)
-        available = available_memory()
-        return available is not None and _SQUARE_BYTES * width**2 > available
-
-    def _rows_per_block(self, X: Any) -> int:
-        """Return how many rows to map at a time."""
-        if not is_auto(self.batch_rows):
-            return int(self.batch_rows)
-        return max(_FEWEST_ROWS, _BLOCK_BYTES // (X.dtype.itemsize * int(self.n_components)))
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"_scratch": None}  # it is as large as the statistic, and of no use elsewhere

@@ -8,7 +8,7 @@ labels, and how far outputs are from them. New labels give new targets; none is 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +18,12 @@ from sklearn.utils.multiclass import check_classification_targets
 from craftmaps._rows.randomness import fnv1a
 from craftmaps._rows.sampling import row_hashes
 from craftmaps._system.fields import MOST_ROWS, DamagedError, Fields, shown
+from craftmaps.learners.calibration import Calibration, calibrate
 from craftmaps.learners.labels import LONGEST, labels_from_plain
 from craftmaps.learners.output_codes import OutputCode
+
+if TYPE_CHECKING:
+    from craftmaps.learners.penalty_race import PenaltyChoice
 
 Errors = Callable[[NDArray, NDArray], NDArray[np.float64]]
 
@@ -68,6 +72,10 @@ class Targets(Protocol):
         """Return `errors` with no column of these rows outweighing the others."""
         ...
 
+    def calibrated(self, choice: "PenaltyChoice | None") -> Calibration | None:
+        """Return how scores become probabilities, fitted to the outputs of rows left out; None without classes."""
+        ...
+
     def to_plain(self) -> dict[str, Any]:
         """Describe the targets as JSON takes it."""
         ...
@@ -87,9 +95,10 @@ class Targets(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class ClassTargets:
-    """The classes seen so far, in order, and the code that their scores are made with."""
+    """The classes seen so far, in order, the code that their scores are made with, and how these are calibrated."""
 
     code: OutputCode
+    calibration: str = "temperature"
     classes: NDArray = field(default_factory=lambda: np.empty(0))
 
     @property
@@ -150,6 +159,14 @@ class ClassTargets:
 
     def balanced_errors(self, y: NDArray) -> Errors:
         return self.errors
+
+    def calibrated(self, choice: "PenaltyChoice | None") -> Calibration:
+        if choice is None:
+            return Calibration()
+        scores, labels = self.decoded(choice.outputs), self.numbers(choice.labels)
+        # A fold has its share of the copies of every row, so labels are as frequent in it as in the others.
+        aside = choice.folds == 0 if choice.folds[-1] > 0 else None
+        return calibrate(scores, labels, choice.weights, self.calibration, n_rows=choice.results["n_rows"], aside=aside)
 
     def to_plain(self) -> dict[str, Any]:
         kind = self.classes.dtype.kind
@@ -219,6 +236,9 @@ class NumberTargets:
     def balanced_errors(self, y: NDArray) -> Errors:
         factors = _to_one_spread(y)
         return lambda outputs, y: self.errors(outputs * factors, y * factors)
+
+    def calibrated(self, choice: "PenaltyChoice | None") -> None:
+        return None
 
     def to_plain(self) -> dict[str, Any]:
         return {"n_targets": self.n_columns, "is_flat": self.is_flat}

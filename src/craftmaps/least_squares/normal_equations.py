@@ -16,16 +16,17 @@ from craftmaps.least_squares.ridge_path import Gram, RidgePath, Solution
 from craftmaps.least_squares.square_gram import SquareGram, gram_from_plain
 
 _SUM_ROWS, _SUM_COLUMNS = 256, 1024
-_SUMS = ("cross", "feature_sums", "target_sums", "target_squares")
+# Of every entry of a square: the float64 square, its copies for solving, and float32 products of a block.
+SQUARE_BYTES = 28
+_SUMS = ("cross", "feature_sums", "target_sums")
 
 
 class NormalEquations:
     r"""Sums over rows from which ridge regressions on any penalty can be solved.
 
-    Of features Z, targets Y and weights w it keeps :math:`Z^T W Z`, :math:`Z^T W Y`, the weighted
-    sums of Z, Y and Y squared, and the number of rows. Adding two of them gives what all rows together
-    would give, so `+` is associative and commutative up to rounding; `-` takes rows away again and
-    `* factor` weighs them less.
+    Of features Z, targets Y and weights w it keeps :math:`Z^T W Z`, :math:`Z^T W Y`, the weighted sums of Z and Y, and
+    the number of rows. The sum of two is the statistic of all their rows, so `+` is associative and commutative up to
+    rounding; `-` takes rows out again and `* factor` weighs them less.
 
     Products of float32 features are formed in float32, a block of rows at a time, and added up in
     float64. Where a float64 square does not fit, `packed` keeps one triangle in float32 instead:
@@ -58,7 +59,6 @@ class NormalEquations:
         self.cross = np.zeros((n_features, n_targets))
         self.feature_sums = np.zeros(n_features)
         self.target_sums = np.zeros(n_targets)
-        self.target_squares = np.zeros(n_targets)
 
     @classmethod
     def of(cls, Z: ArrayLike, Y: ArrayLike, sample_weight: ArrayLike | None = None, packed: bool = False) -> Self:
@@ -97,9 +97,8 @@ class NormalEquations:
             return
         Y64 = np.asarray(Y, dtype=np.float64)
         with np.errstate(over="ignore"):
-            squares = w @ Y64**2
-        if not np.isfinite(squares).all():
-            raise ValueError("Targets must be finite and have squares that add up to a number: scale them.")
+            if not np.isfinite(w @ Y64**2).all():
+                raise ValueError("Targets must be finite and have squares that add up to a number: scale them.")
         if sign < 0:
             self.largest = max(self.largest, float(self._gram.diagonal().sum()))
         # First of all, because it refuses what overflows.
@@ -108,7 +107,6 @@ class NormalEquations:
         self.n_rows += int(sign) * Z.shape[0]
         self.weight += sign * float(w.sum())
         self.target_sums += sign * (w @ Y64)
-        self.target_squares += sign * squares
         # Targets may be far from zero, and then centred ones keep their digits in float32 products.
         centre = (w @ Y64) / w.sum() if w.any() else np.zeros(Y64.shape[1])
         products = _products(Z, np.column_stack([w[:, None] * (Y64 - centre), w]).astype(Z.dtype))
@@ -138,41 +136,43 @@ class NormalEquations:
 
     __rmul__ = __mul__
 
-    def combine(self, other: "NormalEquations", sign: float = 1.0) -> None:
-        """Add the rows of another statistic in place; with sign=-1 take them away."""
-        if self.cross.shape != other.cross.shape:
+    def combine(self, other: "NormalEquations", sign: float = 1.0, places: NDArray[np.int64] | None = None) -> None:
+        """Add the rows of another statistic in place; with sign=-1 take them out.
+
+        `places` says where the targets of the other one stand among those here, by default at the same places.
+        """
+        if other.cross.shape != (self.cross.shape if places is None else (self.cross.shape[0], len(places))):
             raise ValueError(
                 "Statistics must be of equally many features and targets to be added, "
                 f"got {self.cross.shape} and {other.cross.shape}."
             )
         if self.packed != other.packed:
             raise ValueError("Statistics must both be packed, or neither, to be added.")
+        places = np.arange(other.cross.shape[1]) if places is None else places
         if sign < 0:
             self.largest = max(self.largest, float(self._gram.diagonal().sum()))
         self._gram.combine(other._gram, sign)  # type: ignore[arg-type]
         self.n_rows += int(sign) * other.n_rows
         self.weight += sign * other.weight
-        for name in _SUMS:
-            setattr(self, name, getattr(self, name) + sign * getattr(other, name))
+        self.feature_sums += sign * other.feature_sums
+        self.target_sums[places] += sign * other.target_sums
+        self.cross[:, places] += sign * other.cross
         self.rounding, self.largest = max(self.rounding, other.rounding), max(self.largest, other.largest)
 
     def copy(self) -> "NormalEquations":
         """Return a copy."""
         return self._with_gram(self._gram.copy())
 
-    def with_targets(self, places: NDArray[np.int64], n_targets: int) -> "NormalEquations":
-        """Return the statistic with its targets at other places among n_targets, the others zero.
+    def emptied(self, n_targets: int | None = None) -> "NormalEquations":
+        """Return a statistic of no rows with the same features, perhaps for another number of targets."""
+        n_features, n_same = self.cross.shape
+        return NormalEquations(n_features, n_same if n_targets is None else n_targets, self.packed)
 
-        It takes over the Gram matrix: add to one of the two only.
-        """
-        moved = NormalEquations.__new__(NormalEquations)
-        vars(moved).update(vars(self))
-        for name in ("cross", "target_sums", "target_squares"):
-            old = getattr(self, name)
-            new = np.zeros((*old.shape[:-1], n_targets))
-            new[..., places] = old
-            setattr(moved, name, new)
-        return moved
+    def spread_targets(self, places: NDArray[np.int64], n_targets: int) -> None:
+        """Move the targets in place to other places among n_targets; the others have sums of zero."""
+        cross, target_sums = np.zeros((self.cross.shape[0], n_targets)), np.zeros(n_targets)
+        cross[:, places], target_sums[places] = self.cross, self.target_sums
+        self.cross, self.target_sums = cross, target_sums
 
     def branch(self, room: "NormalEquations | None" = None) -> "NormalEquations":
         """Return a statistic to be changed and solved, while this one stays as it is.
@@ -214,7 +214,7 @@ class NormalEquations:
         return self.branch().into_ridge_path(fit_intercept, penalty)
 
     def into_ridge_path(self, fit_intercept: bool = True, penalty: NDArray[np.float64] | None = None) -> RidgePath:
-        """Do the same and use up this statistic, whose Gram matrix is centred in place: spares a copy of a branch."""
+        """Return ridge solutions and use up this statistic: its Gram matrix is centred in place, without a copy."""
         right, mean, target_mean = self.cross, np.zeros_like(self.feature_sums), np.zeros_like(self.target_sums)
         # Rounding errors are in units of what is there, or of what was there before rows were taken away.
         traces = (float(self._gram.diagonal().sum()) or 1.0, self.largest)
@@ -232,13 +232,17 @@ class NormalEquations:
             penalty=penalty,
         )
 
-    def scale(self, fit_intercept: bool = True) -> float:
-        """Return trace(G) / E of the centred Gram matrix, the natural unit of alpha."""
+    def scale(self, fit_intercept: bool = True, penalty: NDArray[np.float64] | None = None) -> float:
+        """Return trace(G) / trace(penalty) of the centred Gram matrix G, the natural unit of alpha.
+
+        The penalty is the identity by default.
+        """
         whole = self._gram.diagonal()
         centred = whole - self.feature_sums**2 / self.weight if fit_intercept and self.weight > 0 else whole
         # Features that do not vary leave nothing but rounding errors.
         mean, nothing = float(centred.mean()), 16 * self.rounding * float(whole.mean())
-        return mean if mean > nothing else 0.0
+        unit = 1.0 if penalty is None else float(penalty.diagonal().mean()) or 1.0
+        return mean / unit if mean > nothing else 0.0
 
     def to_plain(self) -> dict[str, Any]:
         """Return the numbers and arrays that make the statistic again."""
@@ -259,25 +263,23 @@ class NormalEquations:
         n_features, n_targets = statistic.cross.shape
         statistic.feature_sums = fields.array("feature_sums", (n_features,), double)
         statistic.target_sums = fields.array("target_sums", (n_targets,), double)
-        statistic.target_squares = fields.array("target_squares", (n_targets,), double)
         statistic._gram = gram_from_plain(fields.object("gram"), n_features)
         fields.only([*vars(statistic), "largest", "gram"])
         statistic._refuse_impossible()
         return statistic
 
     def _refuse_impossible(self) -> None:
-        """Refuse sums that no rows have: products are at most the roots of the products of sums of squares."""
-        squares, most = self._gram.diagonal(), 2.0  # twice that, for rounding errors
-        if squares.min(initial=0.0) < 0 or self.target_squares.min(initial=0.0) < 0:
+        """Refuse sums that no rows have: by Cauchy and Schwarz sums of squares bound sums."""
+        squares, most = self._gram.diagonal(), 2.0  # twice the bound, for rounding errors
+        if squares.min(initial=0.0) < 0:
             raise DamagedError("statistic has sums of squares below zero")
-        lengths, targets = most * np.sqrt(squares), np.sqrt(self.target_squares)
-        if (np.abs(self.cross) > np.outer(lengths, targets)).any():
-            raise DamagedError("statistic.cross is larger than sums of squares allow")
-        weight = np.sqrt(self.weight)
-        if (np.abs(self.feature_sums) > lengths * weight).any() or (
-            np.abs(self.target_sums) > most * targets * weight
-        ).any():
-            raise DamagedError("statistic has sums that are larger than sums of squares allow")
+        if (np.abs(self.feature_sums) > most * np.sqrt(squares * self.weight)).any():
+            raise DamagedError("statistic.feature_sums is larger than the sums of squares allow")
+
+
+def square_fits(n_features: int, available: int | None) -> bool:
+    """Tell whether a float64 Gram matrix can be kept and solved in so many bytes; None is not known, and enough."""
+    return available is None or SQUARE_BYTES * n_features**2 <= available
 
 
 def _products(Z: NDArray, C: NDArray) -> NDArray[np.float64]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from craftmaps import __version__
 from craftmaps._system.threads import n_threads
-from craftmaps.kernels import DotProductKernel, Polynomial
+from craftmaps.kernels import DotProductKernel
 from craftmaps.learners import CraftClassifier
 from craftmaps.report.classification import classification
 from craftmaps.report.intervals import ChosenAlpha, chosen_alpha
@@ -17,7 +17,7 @@ from craftmaps.report.kernel_check import check_kernel, weight_histogram
 from craftmaps.report.regression import regression
 from craftmaps.report.run import Run
 from craftmaps.report.wording import shortened
-from craftmaps.shaping.row_shaping import Treatment
+from craftmaps.shaping.row_shaping import described
 
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba", "threadpoolctl")
 _LONGEST_KERNEL = 80
@@ -25,7 +25,7 @@ _LONGEST_KERNEL = 80
 
 def gather(run: Run) -> dict[str, Any]:
     """Return the numbers of a run, as plain data: None where there is nothing to say."""
-    if not run.model._is_solved:
+    if run.model._model is None:
         run.model.finish()
     is_classifier = isinstance(run.model, CraftClassifier)
     test = run.test_rows()
@@ -50,7 +50,7 @@ def gather(run: Run) -> dict[str, Any]:
 def _overview(run: Run) -> dict[str, Any]:
     """Return what was learned, from what, and with what."""
     model: Any = run.model
-    feature_map = model._lift.feature_map
+    feature_map = model.features_.feature_map
     return {
         "model": type(model).__name__,
         "data": run.data,
@@ -92,28 +92,16 @@ def _alphas(results: dict[str, Any], chosen: ChosenAlpha) -> dict[str, Any]:
 
 
 def _choices(model: Any) -> dict[str, Any]:
-    """Return what was chosen automatically or given, and the held-out errors of the candidates, if they are known."""
+    """Return the choices, given or automatic, and the trials they were made by."""
     choices = model.choices_
-    errors = choices.get("held_out_errors")
-    names = [] if errors is None else list(errors)
+    taken = [i for i, trial in enumerate(choices.trials) if trial.is_taken]
     return {
-        "kernel": _kernel_name(choices["kernel"]),
-        "metric": None if choices["metric"] is None else str(choices["metric"]),
-        "normalize": choices["normalize"],
-        "candidates": None if errors is None else [[name, error] for name, error in errors.items()],
-        "taken": _taken(choices, names),
+        "kernel": _kernel_name(choices.kernel),
+        "metric": None if choices.metric is None else described(choices.metric),
+        "normalize": choices.normalize,
+        "candidates": [[trial.name, trial.error] for trial in choices.trials],
+        "taken": taken[0] if taken else None,
     }
-
-
-def _taken(choices: dict[str, Any], names: list[str]) -> int | None:
-    """Return the place of the candidate that was taken, which need not be the one of the lowest error."""
-    kernel = choices["kernel"]
-    treatment = str(Treatment(choices["metric"], choices["normalize"], choices.get("n_axes")))
-    name = f"{treatment}, degree {kernel.degree}" if isinstance(kernel, Polynomial) else f"{treatment}, {kernel!r}"
-    # A map that was given has a kernel of its own, whatever candidates say.
-    alike = [other for other in names if other.startswith(f"{treatment}, ")]
-    found = name if name in names else next(iter(alike), None)
-    return None if found is None else names.index(found)
 
 
 def _kernel_name(kernel: Any) -> str | None:

@@ -22,7 +22,7 @@ def check_kernel(run: Run) -> dict[str, Any]:
 
     The result has the reason under `skipped` where there is nothing to compare.
     """
-    feature_map = run.model._lift.feature_map  # type: ignore[union-attr]
+    feature_map = run.model.features_.feature_map  # type: ignore[union-attr]
     if feature_map is None:
         return {"skipped": "The model is linear in the rows, without a feature map, so no kernel is estimated."}
     if not hasattr(feature_map, "_estimate_moments"):
@@ -31,7 +31,7 @@ def check_kernel(run: Run) -> dict[str, Any]:
     rows = run.some_rows("rows_sample" if run.rows_sample is not None else "X_test", _MOST_ROWS)
     if rows is None:
         return {"skipped": "No rows were kept to compare the kernel on."}
-    shaped = run.model._lift.shape_rows(rows)  # type: ignore[union-attr]
+    shaped = run.model.features_.shape_rows(rows)  # type: ignore[union-attr]
     Z = _features(feature_map, shaped)
     K = np.asarray(estimated_kernel(feature_map)(shaped), dtype=np.float64)
     if not K.any():

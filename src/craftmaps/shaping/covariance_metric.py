@@ -1,5 +1,6 @@
 """Metrics: spend random features on the directions that carry the data."""
 
+from abc import abstractmethod
 from collections.abc import Iterator
 from numbers import Integral, Real
 from typing import Any, Self
@@ -21,11 +22,19 @@ _WIDEST = 2**15
 
 
 class LinearMetric(FeatureMap):
-    """Rows are centred and multiplied with scaled axes, and then perhaps brought to unit length."""
+    """Rows are centred and multiplied with scaled axes, and then perhaps scaled to unit length."""
 
     mean_: NDArray[np.float64]
     components_: NDArray[np.float64]
-    normalize: bool
+
+    @abstractmethod
+    def truncated(self, n_components: int) -> "LinearMetric":
+        """Return the same metric with its first axes alone."""
+
+    @property
+    def _has_unit_rows(self) -> bool:
+        """Whether rows are scaled to unit length at the end."""
+        return False
 
     def _transform_rows(self, X: Any) -> NDArray[np.floating]:
         """Map rows that are known to be good, a block at a time."""
@@ -35,7 +44,7 @@ class LinearMetric(FeatureMap):
         def block(rows: slice) -> None:
             # Centring comes first: afterwards it would cancel digits of large means.
             Z = np.matmul(_dense(X[rows]) - mean, axes, out=out[rows])
-            if self.normalize:
+            if self._has_unit_rows:
                 lengths = np.sqrt(row_norms(Z.astype(np.float64), squared=True)).astype(Z.dtype)
                 Z /= np.where(lengths > 0, lengths, 1)[:, None]
 
@@ -93,6 +102,10 @@ class CovarianceMetric(LinearMetric):
         self.n_components = n_components
         self.center = center
         self.normalize = normalize
+
+    @property
+    def _has_unit_rows(self) -> bool:
+        return self.normalize
 
     def fit(self, X: Rows, y: None = None) -> Self:
         """Learn the axes from the rows of X alone."""

@@ -1,17 +1,21 @@
 """The gradient metric: spend random features on the directions along which the targets change."""
 
+from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 from scipy.sparse import issparse
+from sklearn.utils import check_array, check_consistent_length, check_scalar
+from sklearn.utils.multiclass import type_of_target
 
 from craftmaps._rows.canonical import unit_rows
-from craftmaps._rows.randomness import child_seed, uniforms
+from craftmaps._rows.randomness import child_seed, permutations, uniforms
 from craftmaps._system.threads import serial_blas
-from craftmaps.kernels import Polynomial, whole_power
+from craftmaps.kernels import Polynomial, Rows, whole_power
 from craftmaps.least_squares.kernel_ridge import KernelMachine
+from craftmaps.maps.feature_map import check_choice
 from craftmaps.shaping.covariance_metric import LinearMetric, with_signs
 
 _KERNEL = Polynomial(5)
@@ -40,13 +44,28 @@ class GradientMetric(LinearMetric):
     standardize : bool, default=False
         Whether columns are scaled to unit variance first.
     normalize : bool, default=True
-        Whether rows are brought to unit length, for the machine and at the end.
+        Whether the machine compares rows of unit length. The result is not scaled: a learner does that itself.
     random_state : int, default=0
+        Seed of the rows that the machine sees, and of the random sums that stand for more than 16 targets.
+
+    Attributes
+    ----------
+    mean_ : ndarray of shape (n_features_in_,), dtype float64
+    components_ : ndarray of shape (n_components, n_features_in_), dtype float64
+        The axes, each scaled as above.
 
     References
     ----------
     A. Radhakrishnan et al., "Mechanism for feature learning in neural networks and
     backpropagation-free machine learning models", Science, 2024.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from craftmaps import GradientMetric
+    >>> X, y = load_digits(return_X_y=True)
+    >>> GradientMetric(n_components=16).fit(X, y).transform(X).shape
+    (1797, 16)
     """
 
     def __init__(
@@ -64,23 +83,36 @@ class GradientMetric(LinearMetric):
         self.normalize = normalize
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Learn the axes from rows in random order and their targets, numbers or several columns of them."""
+    def fit(self, X: Rows, y: Any) -> Self:
+        """Learn the axes from rows and their targets: class labels, numbers, or columns of numbers."""
         X = self._validated(X)
+        self._check_parameters(X.shape[1])
+        targets = _columns(y, X.shape[0])
         if issparse(X):
             X = X.toarray()
-        targets = self._few_targets(np.asarray(y, dtype=np.float64).reshape(X.shape[0], -1))
+        # The machine is fitted to some rows and differentiated at others: both must be random.
+        order = permutations(int(self.random_state), "rows", 1, X.shape[0])[0]
+        X, targets = X[order], self._few_targets(targets[order])
         self.mean_ = X.mean(axis=0, dtype=np.float64)
         spread = X.std(axis=0, dtype=np.float64) if self.standardize else np.ones(X.shape[1])
         spread = np.where(spread > 0, spread, 1.0)
         rows = ((X - self.mean_) / spread).astype(np.float32)
-        n_fit = min(_FIT_ROWS, X.shape[0] * 3 // 4)
-        # A factor made by several threads has other rounding errors, and what stands on the edge could tip.
+        n_fit = max(1, min(_FIT_ROWS, X.shape[0] * 3 // 4))
+        # A factor made by several threads has other rounding errors, and a close decision could change.
         with serial_blas:
             vectors, values = self._axes(self._comparable(rows), targets, n_fit)
         scales = np.sqrt(values / values[0]) ** float(self.power)
         self.components_ = (vectors * scales[:, None] / spread)[: self.n_components]
         return self
+
+    def _check_parameters(self, width: int) -> None:
+        """Refuse parameters that cannot work."""
+        check_scalar(self.power, "power", Real, min_val=0, max_val=np.finfo(float).max)
+        if self.n_components is not None:
+            check_scalar(self.n_components, "n_components", Integral, min_val=1, max_val=width)
+        for name in ("standardize", "normalize"):
+            check_choice(name, getattr(self, name), (True, False))
+        check_scalar(self.random_state, "random_state", Integral, min_val=0)
 
     def truncated(self, n_components: int) -> "GradientMetric":
         """Return the same metric with fewer axes, those that matter most."""
@@ -108,12 +140,13 @@ class GradientMetric(LinearMetric):
 
     def _axes(self, rows: NDArray[np.float32], targets: NDArray[np.float32], n_fit: int) -> tuple[NDArray, NDArray]:
         """Return the eigenvectors, one a row, and eigenvalues of the average gradient outer product."""
-        known, scored = rows[:n_fit], rows[n_fit:][:_SCORED_ROWS]
+        n_scored = min(_SCORED_ROWS, len(rows) - n_fit)
+        known, scored = rows[:n_fit], rows[n_fit:][:n_scored] if n_scored else rows
         dots = scored @ known.T + 1
         # A few rows are enough to tell a good penalty.
         few, few_targets = KernelMachine(_KERNEL, known[:_FEW_ROWS]), targets[: min(n_fit, _FEW_ROWS)]
         few_values = whole_power(dots[:, :_FEW_ROWS].copy(), _KERNEL.degree)
-        scored_targets = targets[n_fit:][:_SCORED_ROWS]
+        scored_targets = targets[n_fit:][:n_scored] if n_scored else targets
         errors = [np.mean((few_values @ few.weights(few_targets, p) - scored_targets) ** 2) for p in _PENALTIES]
         weights = KernelMachine(_KERNEL, known).weights(targets[:n_fit], _PENALTIES[int(np.argmin(errors))])
         slopes = _KERNEL.degree * whole_power(dots, _KERNEL.degree - 1)
@@ -126,3 +159,20 @@ class GradientMetric(LinearMetric):
         values, vectors = linalg.eigh(outer)
         values = np.maximum(values[::-1], np.finfo(np.float32).eps * max(values[-1], np.finfo(float).tiny))
         return with_signs(vectors[:, ::-1].T), values
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags
+
+
+def _columns(y: Any, n_rows: int) -> NDArray[np.float64]:
+    """Return targets as columns of numbers, an indicator for each class of labels."""
+    if y is None:
+        raise ValueError("GradientMetric requires y to be passed, but the target y is None.")
+    y = np.asarray(y)
+    check_consistent_length(y, np.empty(n_rows))
+    if y.ndim == 1 and y.dtype.kind != "f" and type_of_target(y) in ("binary", "multiclass"):
+        return (y[:, None] == np.unique(y)[None, :]).astype(np.float64)
+    y = check_array(y, dtype=np.float64, ensure_2d=False, input_name="y")
+    return y.reshape(n_rows, -1)

@@ -1,5 +1,6 @@
 """From raw rows to features: what every row goes through before it is counted."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,22 +13,23 @@ from craftmaps._rows.canonical import unit_rows
 from craftmaps.maps.feature_map import FeatureMap
 
 
-class Lift:
-    """A metric, a length and a feature map, one after the other.
+@dataclass(frozen=True, eq=False)
+class RowFeatures:
+    """The way of a row: metric, length, feature map.
 
     Parameters
     ----------
     metric : fitted transformer or None
-        What turns raw rows into rows worth comparing.
+        Turns raw rows into rows worth comparing.
     scale : float or None
-        A factor for all rows; None brings every row to unit length, and leaves rows of zeros.
+        Factor for all rows; None scales every row to unit length, and leaves rows of zeros.
     feature_map : fitted transformer or None
+        None leaves the shaped rows as they are.
     """
 
-    def __init__(self, metric: Any, scale: float | None, feature_map: Any = None):
-        self.metric = metric
-        self.scale = scale
-        self.feature_map = feature_map
+    metric: Any = None
+    scale: float | None = None
+    feature_map: Any = None
 
     def shape_rows(self, X: Any) -> Any:
         """Return the rows as the feature map sees them."""
@@ -40,17 +42,31 @@ class Lift:
             X = X * dtype.type(self.scale)
         return X.astype(dtype, copy=False)
 
-    def difference(self, other: "Lift") -> str | None:
-        """Name a part in which two lifts differ, if there is one."""
+    def difference(self, other: "RowFeatures") -> str | None:
+        """Name a part in which two ways differ, if there is one."""
+        if self is other:
+            return None
         for name in ("scale", "metric", "feature_map"):
             if not same(getattr(self, name), getattr(other, name)):
                 return name
         return None
 
-    def __call__(self, X: Any, out: NDArray | None = None) -> NDArray[np.floating]:
-        """Return the features of rows that are known to be good.
+    def width(self, X: Any) -> int:
+        """Return the number of features; of a foreign map a row shows it."""
+        if isinstance(self.feature_map, FeatureMap):
+            return self.feature_map._n_features_out
+        return self(X[:1]).shape[1]
 
-        `out`, an array of their type and of at least as many rows, may be used for them: fresh memory is slow.
+    @property
+    def penalty(self) -> NDArray[np.float64] | None:
+        """The matrix that a ridge penalty on the coefficients uses; None is the identity."""
+        is_whitened = getattr(self.feature_map, "whiten", True)
+        return None if is_whitened else self.feature_map.penalty_
+
+    def __call__(self, X: Any, out: NDArray | None = None) -> NDArray[np.floating]:
+        """Return the features of validated rows.
+
+        `out`, an array of their dtype with at least as many rows, may be reused for them: fresh memory is slow.
         """
         if not isinstance(self.feature_map, FeatureMap):
             return self._by_a_foreign_map(X)
@@ -67,7 +83,7 @@ class Lift:
         return out
 
     def _by_a_foreign_map(self, X: Any) -> NDArray[np.floating]:
-        """Return the features of rows by a transformer of somebody else, or the shaped rows if there is none."""
+        """Return the features of rows by a transformer from elsewhere, or the shaped rows if there is none."""
         dtype, X = X.dtype, self.shape_rows(X)
         Z = X if self.feature_map is None else self.feature_map.transform(X)
         return (Z.toarray() if issparse(Z) else np.asarray(Z)).astype(dtype, copy=False)
@@ -81,7 +97,7 @@ def _room(out: NDArray | None, X: Any, width: int) -> NDArray[np.floating]:
 
 
 def same(one: Any, two: Any) -> bool:
-    """Tell whether two fitted transformers, or what they hold, are equal."""
+    """Tell whether two fitted transformers, or their attributes, are equal."""
     if type(one) is not type(two):
         return False
     if isinstance(one, np.ndarray):
@@ -98,7 +114,7 @@ def same(one: Any, two: Any) -> bool:
 
 
 def _apply(transformer: Any, X: Any) -> Any:
-    """Transform rows that are known to be good, and leave them as they are."""
+    """Transform validated rows and leave the given ones unchanged."""
     if isinstance(transformer, FeatureMap):
         return transformer._transform_rows(X)
     if isinstance(transformer, StandardScaler) and transformer.with_mean and issparse(X):

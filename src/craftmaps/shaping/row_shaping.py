@@ -1,6 +1,7 @@
 """How rows are shaped before they are mapped: a metric and a length."""
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,59 +11,97 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.extmath import row_norms
 
 from craftmaps._system.threads import serial_blas
-from craftmaps.shaping.covariance_metric import CovarianceMetric
+from craftmaps.shaping.covariance_metric import CovarianceMetric, LinearMetric
 from craftmaps.shaping.gradient_metric import GradientMetric
-from craftmaps.shaping.row_features import Lift
+from craftmaps.shaping.row_features import RowFeatures
 
 # Widest rows whose axes are looked for: eigenvectors cost the cube of the width.
 WIDEST = 2048
 _CARRIED = 0.985
 
 
-class Treatment(NamedTuple):
-    """A metric, whether rows are then brought to unit length, and how many axes are kept.
+@dataclass(frozen=True, eq=False)
+class RowShaping:
+    """A metric and a length, asked for but not yet fitted.
 
-    `metric` is None, a transformer, or a name: "standard" for columns of unit variance,
-    "covariance" or "gradient" with a power, as in "covariance 0.5", and "gradient 1 standard" for
-    the gradient metric of standardised columns. `n_axes` None leaves their number to the metric.
+    Parameters
+    ----------
+    metric : transformer or None
+        Cloned and fitted; a `GradientMetric` sees the targets too.
+    length : True, False, "common" or float
+        True scales rows to unit length, False leaves them, a number is a factor for all rows, and "common" is the
+        factor that brings their mean squared length to 1.
+    n_axes : int, "auto" or None
+        Axes of a linear metric; "auto" keeps those that carry most of the rows, None all that the metric has.
     """
 
     metric: Any
-    normalize: bool
-    n_axes: int | None = None
+    length: Any = True
+    n_axes: int | str | None = None
 
-    def lift(self, X: Any, targets: NDArray[np.float64], obey: bool = False) -> Lift:
-        """Fit the treatment on rows; what the user gave is obeyed, else rows get one common scale."""
-        return self.lift_with(self.fitted(X, targets), X, obey)
-
-    def lift_with(self, metric: Any, X: Any, obey: bool = False) -> Lift:
-        """Return the treatment with a metric that has been fitted."""
-        if isinstance(self.metric, str) and isinstance(metric, (CovarianceMetric, GradientMetric)):
-            metric = metric.truncated(min(self.n_axes or _usual_axes(metric, X), X.shape[1]))
-        if self.normalize:
-            return Lift(metric, None)
-        return Lift(metric, 1.0 if obey else _common_scale(Lift(metric, 1.0).shape_rows(X)))
-
-    def fitted(self, X: Any, targets: NDArray[np.float64]) -> Any:
-        """Return the metric, fitted on rows."""
+    def fitted_metric(self, X: Any, targets: NDArray[np.float64]) -> Any:
+        """Return the metric with all its axes, fitted on rows."""
         if self.metric is None:
             return None
-        if not isinstance(self.metric, str):
-            return clone(self.metric).fit(X)
-        name, *words = self.metric.split()
-        power = float(words[0]) if words else 1.0
-        if name == "standard":
-            return StandardScaler(with_mean=not issparse(X)).fit(X)
-        if name == "gradient":
-            metric = GradientMetric(power, standardize="standard" in words, normalize=self.normalize).fit(X, targets)
-            metric.normalize = False  # the lift sees to it
-            return metric
+        if isinstance(self.metric, GradientMetric):
+            return clone(self.metric).fit(X, targets)
         with serial_blas:  # as when choices are made: the axes do not depend on the number of threads
-            return CovarianceMetric(power, normalize=False).fit(X)
+            return clone(self.metric).fit(X)
+
+    def fitted(self, X: Any, metric: Any) -> RowFeatures:
+        """Return the shaping of rows by a fitted metric, cut to its axes, without a feature map."""
+        if self.n_axes is not None and isinstance(metric, LinearMetric):
+            n_axes = _usual_axes(metric, X) if self.n_axes == "auto" else int(self.n_axes)
+            metric = metric.truncated(min(n_axes, metric._n_features_out))
+        if self.length is True:
+            return RowFeatures(metric, None)
+        if isinstance(self.length, str):
+            return RowFeatures(metric, _common_scale(RowFeatures(metric, 1.0).shape_rows(X)))
+        return RowFeatures(metric, float(self.length) if self.length is not False else 1.0)
+
+    def with_axes(self, n_axes: int | str | None) -> "RowShaping":
+        """Return the same shaping with another number of axes."""
+        return replace(self, n_axes=n_axes)
 
     def __str__(self) -> str:
-        axes = "" if self.n_axes is None else f", {self.n_axes} axes"
-        return f"{self.metric or 'rows as they are'}{axes}, {'unit length' if self.normalize else 'common scale'}"
+        axes = f", {self.n_axes} axes" if isinstance(self.n_axes, int) else ""
+        lengths = {True: "unit length", False: "lengths as they are", "common": "common scale"}
+        return f"{described(self.metric)}{axes}, {lengths.get(self.length, f'scale {self.length}')}"
+
+
+METRICS = ("covariance", "gradient")
+
+
+def named_shaping(metric: str | Any, length: Any) -> RowShaping:
+    """Return the shaping by a metric: None, a transformer, or one of METRICS with as many axes as carry the rows."""
+    if not isinstance(metric, str):
+        return RowShaping(metric, length)
+    is_gradient = metric == "gradient"
+    return RowShaping(
+        GradientMetric(normalize=length is True) if is_gradient else CovarianceMetric(normalize=False), length, "auto"
+    )
+
+
+def described(metric: Any) -> str:
+    """Name a metric for people.
+
+    Examples
+    --------
+    >>> described(None), described(CovarianceMetric(0.5)), described(GradientMetric(standardize=True))
+    ('rows as they are', 'covariance 0.5', 'gradient 1 standard')
+    """
+    if metric is None:
+        return "rows as they are"
+    if isinstance(metric, CovarianceMetric):
+        return f"covariance {metric.power:g}"
+    if isinstance(metric, GradientMetric):
+        return f"gradient {metric.power:g}{' standard' if metric.standardize else ''}"
+    return "standard" if isinstance(metric, StandardScaler) else repr(metric)
+
+
+def column_scaler(X: Any) -> StandardScaler:
+    """Return what standardises columns; sparse rows are not centred."""
+    return StandardScaler(with_mean=not issparse(X))
 
 
 def _usual_axes(metric: Any, X: Any) -> int:
@@ -78,4 +117,4 @@ def _usual_axes(metric: Any, X: Any) -> int:
 def _common_scale(rows: Any) -> float:
     """Return the factor that brings the mean squared length of rows to 1."""
     mean = float(np.mean(row_norms(rows, squared=True), dtype=np.float64))
-    return 1 / np.sqrt(mean) if mean > 0 else 1.0
+    return float(1 / np.sqrt(mean)) if mean > 0 else 1.0

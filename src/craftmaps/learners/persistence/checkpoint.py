@@ -5,6 +5,7 @@ so it ends in the same model, bit for bit, as one that was never interrupted.
 """
 
 import os
+from dataclasses import replace
 from numbers import Integral
 from pathlib import Path
 from typing import Any
@@ -12,98 +13,123 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from craftmaps._rows.randomness import child_seed
 from craftmaps._system.fields import DamagedError, Fields, shown
+from craftmaps.learners.choices import Choices, Trial
+from craftmaps.learners.feature_recipe import choices_of
 from craftmaps.learners.held_out import ALL_ROWS, HeldOut, RowCounts, Sample
+from craftmaps.learners.one_pass import OnePass
 from craftmaps.learners.persistence import container as model_file
 from craftmaps.learners.persistence.container import ModelFileError
 from craftmaps.learners.persistence.fitted_parts import lift_to_plain, names_to_plain
 from craftmaps.learners.persistence.rebuilt_parts import checked_lift, names_from_plain
 from craftmaps.learners.persistence.stored_rows import rows_from_plain, rows_to_plain
+from craftmaps.learners.tally import Tally
+from craftmaps.learners.targets import Targets
+from craftmaps.learners.waiting_rows import Block, WaitingRows
 from craftmaps.least_squares.normal_equations import NormalEquations
+from craftmaps.shaping.row_features import RowFeatures
 
 _LEAST_WEIGHT = 1e-150  # sums of squares of smaller ones are zero
 
 
-def write(path: str | os.PathLike, learner: Any, position: int) -> None:
-    """Write what a learner has counted, and how many blocks of its stream that were."""
-    statistic = learner._statistic
+def write(path: str | os.PathLike, estimator: Any, position: int) -> None:
+    """Write what an estimator has counted, and how many blocks of its stream that were."""
+    learned: OnePass = estimator._pass
+    tally = learned.tally if learned.is_settled else None
+    targets = learned.targets
     header = {
-        "checkpoint": type(learner).__name__,
-        "parameters": _parameters(learner),
+        "checkpoint": type(estimator).__name__,
+        "parameters": _parameters(estimator),
         "position": position,
-        "seed": learner.seed_,
-        "n_features": int(learner.n_features_in_),
-        "feature_names": names_to_plain(learner),
-        "n_rows": int(learner.n_rows_seen_),
-        "targets": learner._targets.to_plain(),
-        "lift": None if learner._lift is None else lift_to_plain(learner._lift),
-        "choices": _choices_to_plain(learner),
-        "statistic": None if statistic is None else statistic.to_plain(),
-        "holdout": _holdout_to_plain(learner),
+        "seed": estimator.seed_,
+        "n_features": int(estimator.n_features_in_),
+        "feature_names": names_to_plain(estimator),
+        "n_rows": learned.n_rows,
+        "targets": targets.to_plain(),
+        "lift": None if tally is None else lift_to_plain(tally.features),
+        "choices": None if tally is None else _choices_to_plain(learned.choices),
+        "packed": None if tally is None else tally.statistic.packed,
+        "statistic": None if tally is None or not tally.n_rows else tally.statistic.to_plain(),
+        "holdout": None if tally is None or tally.held_out is None else _held_out_to_plain(tally.held_out, targets),
         "waiting": {
-            str(i): {"X": rows_to_plain(X), "y": learner._targets.labels_to_plain(y), "weight": weight}
-            for i, (X, y, weight) in enumerate(learner._waiting)
+            str(i): {"X": rows_to_plain(X), "y": targets.labels_to_plain(y), "weight": weight}
+            for i, (X, y, weight) in enumerate(learned.waiting.blocks)
         },
     }
     model_file.write(path, header)
 
 
-def read(path: str | os.PathLike, learner: Any) -> int:
-    """Restore a learner from a checkpoint of one with the same parameters; return its position."""
+def read(path: str | os.PathLike, estimator: Any) -> tuple[Any, int]:
+    """Return an estimator of the same parameters as a checkpoint left it, and its position in the stream."""
     header = model_file.read(path, needs_checksum=True)
-    if header.get("checkpoint") != type(learner).__name__:
-        raise ModelFileError(f"{Path(path)} is not a checkpoint of a {type(learner).__name__}.")
-    learner._check_parameters()  # a bad parameter is none of the file's
+    if header.get("checkpoint") != type(estimator).__name__:
+        raise ModelFileError(f"{Path(path)} is not a checkpoint of a {type(estimator).__name__}.")
+    restored = estimator._fresh()  # a bad parameter is none of the file's
     with model_file.named(path):
         fields = Fields(header)
         theirs = fields.object("parameters")
-        for name, mine in _parameters(learner).items():
+        for name, mine in _parameters(estimator).items():
             if name not in theirs or theirs.value(name) != mine:
                 value = theirs.value(name) if name in theirs else None
                 value = value if isinstance(value, str) and len(value) < 100 and value.isprintable() else shown(value)
                 raise ModelFileError(f"{Path(path)} is a checkpoint with {name}={value}, expected {mine} as here.")
-        return _restore(learner, fields)
+        _restore(restored, fields)
+        return restored, fields.whole("position", 1)
 
 
-def _restore(learner: Any, fields: Fields) -> int:
-    """Give a learner the state of a checkpoint; return the position in the stream."""
-    learner.n_features_in_ = n_features = fields.whole("n_features", 1)
-    names_from_plain(learner, fields)
-    learner._start(seed=fields.seed("seed"))
-    learner._targets = learner._targets.restored(fields.object("targets"))
-    if fields.value("statistic") is not None:
-        learner._statistic = NormalEquations.from_plain(fields.value("statistic"), learner._targets.n_columns)
+def _restore(estimator: Any, fields: Fields) -> None:
+    """Give a fresh estimator the state of a checkpoint."""
+    estimator.n_features_in_ = fields.whole("n_features", 1)
+    names_from_plain(estimator, fields)
+    estimator.seed_ = fields.seed("seed")
+    learned: OnePass = estimator._begin()
+    targets = learned.targets.restored(fields.object("targets"))
+    waiting = _waiting_from_plain(fields.object("waiting"), targets, learned.layout.n_features)
+    tally = choices = None
     if fields.value("lift") is not None:
-        n_out = None if learner._statistic is None else len(learner._statistic.cross)
-        learner._take_lift(checked_lift(fields.object("lift"), n_features, n_out)())
-        learner.choices_ |= _choices_from_plain(fields)
-    elif learner._statistic is not None:
+        tally = _tally_from_plain(fields, learned, targets)
+        choices = _choices_from_plain(fields.object("choices"), tally.features)
+    elif fields.value("statistic") is not None:
         raise DamagedError("there is a statistic, but no map that its features come from")
-    learner._holdout = _holdout_from_plain(learner, fields.object("holdout"))
-    learner._waiting = _waiting_from_plain(learner, fields.object("waiting"))
-    learner.n_rows_seen_ = fields.whole("n_rows", 1)
-    n_counted = 0 if learner._statistic is None else learner._statistic.n_rows
-    n_rows = n_counted + sum(X.shape[0] for X, _, _ in learner._waiting)
-    if learner.n_rows_seen_ != n_rows:
-        raise DamagedError(f"n_rows must be the {n_rows} rows that are there, got {learner.n_rows_seen_}")
-    return fields.whole("position", 1)
+    learned.restore(targets, waiting, tally, choices)
+    fields.whole("n_rows", max(1, learned.n_rows), max(1, learned.n_rows))
+    estimator._pass = learned
 
 
-def _waiting_from_plain(learner: Any, fields: Fields) -> list[tuple]:
-    """Make the rows that wait again."""
-    waiting = []
+def _tally_from_plain(fields: Fields, learned: OnePass, targets: Targets) -> Tally:
+    """Return the tally of the rows that were counted."""
+    n_features, settings = learned.layout.n_features, learned.settings
+    statistic = None
+    if fields.value("statistic") is not None:
+        statistic = NormalEquations.from_plain(fields.value("statistic"), targets.n_columns)
+    n_out = None if statistic is None else len(statistic.cross)
+    features = checked_lift(fields.object("lift"), n_features, n_out)()
+    if statistic is None:
+        width = features.width(np.zeros((1, n_features)))
+        statistic = NormalEquations(width, targets.n_columns, fields.flag("packed"))
+    held_out = None
+    if settings.holdout_rows is not None:
+        empty = HeldOut(settings.holdout_rows, child_seed(settings.seed, "holdout"))
+        held_out = _held_out_from_plain(fields.object("holdout"), empty, targets, n_features)
+    return Tally(features, learned.layout, targets, statistic, held_out, settings.batch_rows)
+
+
+def _waiting_from_plain(fields: Fields, targets: Targets, n_features: int) -> WaitingRows:
+    """Return the rows that wait."""
+    blocks = []
     fields.only(map(str, range(len(list(fields)))))
     for i in range(len(list(fields))):
         block = fields.object(str(i))
-        X = rows_from_plain(block, "X", learner.n_features_in_)
+        X = rows_from_plain(block, "X", n_features)
         weight = None if block.value("weight") is None else _weights(block, X.shape[0])
-        waiting.append((X, _labels(learner, block, X.shape[0]), weight))
-    return waiting
+        blocks.append(Block(X, _labels(targets, block, X.shape[0]), weight))
+    return WaitingRows(tuple(blocks))
 
 
-def _labels(learner: Any, fields: Fields, n_rows: int) -> NDArray:
+def _labels(targets: Targets, fields: Fields, n_rows: int) -> NDArray:
     """Return the labels or targets of so many rows."""
-    y = learner._targets.labels_from_plain(fields.value("y"))
+    y = targets.labels_from_plain(fields.value("y"))
     if len(y) != n_rows:
         raise fields.refuse("y", f"of {n_rows} rows")
     return y
@@ -117,61 +143,49 @@ def _weights(fields: Fields, n_rows: int) -> NDArray[np.float64]:
     return weight
 
 
-def _parameters(learner: Any) -> dict[str, str]:
+def _parameters(estimator: Any) -> dict[str, str]:
     """Return the parameters that must agree, as text."""
-    parameters = learner.get_params(deep=False)
-    if not isinstance(learner.random_state, Integral | None):
+    parameters = estimator.get_params(deep=False)
+    if not isinstance(estimator.random_state, Integral | None):
         del parameters["random_state"]  # the state of a generator is another one every time; the seed is kept
     return {name: repr(value) for name, value in sorted(parameters.items()) if name != "verbose"}
 
 
-def _choices_to_plain(learner: Any) -> dict[str, Any]:
-    """Describe what the lift does not say of the choices: names, and the errors of all candidates."""
-    choices = {} if learner._lift is None else learner.choices_
-    names = sorted(choices.keys() & {"metric", "n_axes"})
-    plain: dict[str, Any] = {name: choices[name] for name in names if isinstance(choices[name], str | int | None)}
-    if "held_out_errors" in choices:
-        plain["held_out_errors"] = {name: float(error) for name, error in choices["held_out_errors"].items()}
-    return plain
+def _choices_to_plain(choices: Choices) -> dict[str, Any]:
+    """Describe what features do not tell of the choices: how they were made."""
+    trials = {str(i): trial._asdict() | {"error": float(trial.error)} for i, trial in enumerate(choices.trials)}
+    return {"n_rows": int(choices.n_rows), "trials": trials, "is_as_given": choices.normalize is False}
 
 
-def _choices_from_plain(fields: Fields) -> dict[str, Any]:
-    """Return what the lift does not say of the choices."""
-    if "choices" not in fields:
-        return {}
-    choices = fields.object("choices")
-    plain = {name: choices.value(name) for name in choices if name != "held_out_errors"}
-    if not all(value is None or type(value) in (str, int) for value in plain.values()):
-        raise fields.refuse("choices", "names and numbers")
-    if "held_out_errors" in choices:
-        errors = choices.object("held_out_errors")
-        plain["held_out_errors"] = {name: errors.value(name) for name in errors}
-        if not all(type(error) is float for error in plain["held_out_errors"].values()):
-            raise choices.refuse("held_out_errors", "numbers")
-    return plain
+def _choices_from_plain(fields: Fields, features: RowFeatures) -> Choices:
+    """Return the choices from fitted features and how they were made."""
+    trials = []
+    for name in (plain := fields.object("trials")):
+        trial = plain.object(name)
+        trials.append(Trial(trial.text("name"), trial.number("error"), trial.flag("is_taken")))
+    choices = choices_of(features)
+    normalize = False if fields.flag("is_as_given") else choices.normalize
+    return replace(choices, normalize=normalize, n_rows=fields.whole("n_rows", 0), trials=tuple(trials))
 
 
-def _holdout_to_plain(learner: Any) -> dict[str, Any]:
+def _held_out_to_plain(held_out: HeldOut, targets: Targets) -> dict[str, Any]:
     """Describe the held-out sample."""
-    holdout = learner._holdout
     plain: dict[str, Any] = {
-        "size": holdout.size,
-        "seed": holdout.seed,
-        "spent": holdout.spent._asdict(),
-        "theta": holdout.theta,
+        "size": held_out.size,
+        "seed": held_out.seed,
+        "spent": held_out.spent._asdict(),
+        "theta": held_out.theta,
         "sample": None,
     }
-    if holdout.sample is not None:
-        plain["sample"] = holdout.sample._asdict() | {
-            "X": rows_to_plain(holdout.sample.X),
-            "y": learner._targets.labels_to_plain(holdout.sample.y),
-        }
+    sample = held_out.sample
+    if sample is not None:
+        plain["sample"] = sample._asdict() | {"X": rows_to_plain(sample.X), "y": targets.labels_to_plain(sample.y)}
     return plain
 
 
-def _holdout_from_plain(learner: Any, fields: Fields) -> HeldOut:
-    """Make the held-out sample again."""
-    size, seed = learner._holdout.size, learner._holdout.seed  # as the parameters and the seed of the run have them
+def _held_out_from_plain(fields: Fields, empty: HeldOut, targets: Targets, n_features: int) -> HeldOut:
+    """Return the held-out sample, of the size and seed that the parameters of the run give."""
+    size, seed = empty.size, empty.seed
     fields.whole("size", size, size)
     fields.whole("seed", seed, seed)
     spent = _spent_from_plain(fields.object("spent"))
@@ -179,11 +193,11 @@ def _holdout_from_plain(learner: Any, fields: Fields) -> HeldOut:
         return HeldOut(size, seed, spent)
     plain = fields.object("sample")
     plain.only(Sample._fields)
-    X = rows_from_plain(plain, "X", learner.n_features_in_)
+    X = rows_from_plain(plain, "X", n_features)
     n_rows = X.shape[0]
     if not 1 <= n_rows <= size + spent.hashes.size:
         raise plain.refuse("X", f"1 to {size + spent.hashes.size} rows")
-    values = {"X": X, "y": _labels(learner, plain, n_rows), "weight": _weights(plain, n_rows)}
+    values = {"X": X, "y": _labels(targets, plain, n_rows), "weight": _weights(plain, n_rows)}
     whole = [name for name in Sample._fields if name not in values]
     sample = Sample(**values, **{name: plain.array(name, (n_rows,), (np.int64, np.uint64)) for name in whole})
     _check_order(sample, plain)

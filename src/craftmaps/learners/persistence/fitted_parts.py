@@ -18,7 +18,7 @@ from craftmaps.maps.projections import SubsampledHadamard
 from craftmaps.maps.tensor_sketch import TensorSketch
 from craftmaps.shaping.covariance_metric import CovarianceMetric
 from craftmaps.shaping.gradient_metric import GradientMetric
-from craftmaps.shaping.row_features import Lift
+from craftmaps.shaping.row_features import RowFeatures
 
 _KERNELS = (Polynomial, Exponential, MaclaurinSeries)
 # What a part has learned or drawn, beside its parameters.
@@ -33,7 +33,7 @@ _LEARNED = {
 }
 
 
-def lift_to_plain(lift: Lift) -> dict[str, Any]:
+def lift_to_plain(lift: RowFeatures) -> dict[str, Any]:
     """Describe a lift; arrays stay arrays."""
     return {
         "scale": None if lift.scale is None else float(lift.scale),

@@ -30,7 +30,7 @@ from craftmaps.maps.projections import SubsampledHadamard
 from craftmaps.maps.tensor_sketch import TensorSketch
 from craftmaps.shaping.covariance_metric import CovarianceMetric
 from craftmaps.shaping.gradient_metric import GradientMetric
-from craftmaps.shaping.row_features import Lift
+from craftmaps.shaping.row_features import RowFeatures
 
 # Limits of what a file can ask for. At all of them loading takes seconds and about two gigabytes.
 _WIDEST_ROWS = 2**27
@@ -56,7 +56,7 @@ class Checked(NamedTuple):
     make: Callable[[], Any]
 
 
-def checked_lift(fields: Fields, n_features: int, n_out: int | None = None) -> Callable[[], Lift]:
+def checked_lift(fields: Fields, n_features: int, n_out: int | None = None) -> Callable[[], RowFeatures]:
     """Check a lift of rows of n_features, perhaps with so many features; return what makes it."""
     scale = None if fields.value("scale") is None else fields.number("scale", above=0.0)
     width, makers = n_features, []
@@ -71,7 +71,7 @@ def checked_lift(fields: Fields, n_features: int, n_out: int | None = None) -> C
         makers.append(part.make)
     if n_out is not None and width != n_out:
         raise DamagedError(f"{fields.path('feature_map')} gives {width} features, but there are weights for {n_out}")
-    return lambda: Lift(makers[0](), scale, makers[1]())
+    return lambda: RowFeatures(makers[0](), scale, makers[1]())
 
 
 def names_from_plain(learner: Any, fields: Fields) -> None:

@@ -1,73 +1,115 @@
-"""A solved learner as a model file says it: its lift, its weights, and how it came about."""
+"""A solved estimator as a model file: its features, its weights, and how it came about."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from craftmaps._system.fields import DamagedError, Fields
+from craftmaps.learners.calibration import Calibration
 from craftmaps.learners.fitted_model import FittedModel
+from craftmaps.learners.labels import labels_from_plain
+from craftmaps.learners.output_codes import DECODINGS, code_from_plain, refuse_costly_code
 from craftmaps.learners.persistence.fitted_parts import lift_to_plain, names_to_plain
 from craftmaps.learners.persistence.rebuilt_parts import checked_lift, names_from_plain
+from craftmaps.learners.targets import ClassTargets, NumberTargets, Targets
 
 _SAVED = (np.float64, np.float32, np.float16)
 
 
-def to_plain(learner: Any, dtype: Any, notes: Any) -> dict[str, Any]:
-    """Describe a solved learner, its weights in a precision and perhaps with new notes."""
+def to_plain(estimator: Any, dtype: Any, notes: Any) -> dict[str, Any]:
+    """Describe a solved estimator, its weights in a precision and perhaps with new notes."""
     if np.dtype(dtype) not in _SAVED:
         raise ValueError(f"dtype must be float64, float32 or float16, got {dtype!r}.")
-    weights = learner._target_coef.astype(dtype)
+    model: FittedModel = estimator._solved
+    weights = model.coef.astype(dtype)
     if not np.isfinite(weights).all():
         raise ValueError(f"The weights do not fit {np.dtype(dtype).name}: save them with more precision.")
-    n_features, lift = int(learner.n_features_in_), lift_to_plain(learner._lift)
-    try:  # what could not be read again is not written
-        checked_lift(Fields(lift, "lift"), n_features, weights.shape[1])
-        solution = learner._solution_to_plain(dtype)
+    n_features, features = int(estimator.n_features_in_), lift_to_plain(model.features)
+    try:  # a file that could not be read again is not written
+        checked_lift(Fields(features, "lift"), n_features, weights.shape[1])
+        head = _head_to_plain(model, dtype)
     except DamagedError as error:
         raise ValueError(f"This model cannot be saved: {error}.") from None
     return {
-        "model": type(learner).__name__,
-        "seed": learner.seed_,
+        "model": type(estimator).__name__,
+        "seed": estimator.seed_,
         "n_features": n_features,
-        "feature_names": names_to_plain(learner),
-        "n_rows": int(learner.n_rows_seen_),
-        "alpha": float(learner.alpha_),
-        "lift": lift,
+        "feature_names": names_to_plain(estimator),
+        "n_rows": int(model.n_rows),
+        "alpha": float(model.alpha),
+        "lift": features,
         "weights": weights,
-        "intercept": learner._target_intercept,
-        # As text: what is in them is not this library's, and must not be taken for an array.
-        "notes": {"json": json.dumps(getattr(learner, "notes_", None) if notes is None else notes)},
-        **solution,
+        "intercept": model.intercept,
+        # As text: notes are not this library's, and must not be taken for an array.
+        "notes": {"json": json.dumps(getattr(estimator, "notes_", None) if notes is None else notes)},
+        **head,
     }
 
 
-def from_plain(learner: Any, plain: dict[str, Any]) -> None:
-    """Make a new learner one that predicts, but does not go on learning."""
+def from_plain(estimator: Any, plain: dict[str, Any]) -> None:
+    """Make a new estimator one that predicts, but does not go on learning."""
     fields = Fields(plain)
     weights = fields.array("weights", (None, None), _SAVED)
-    learner.n_features_in_ = n_features = fields.whole("n_features", 1)
-    make_lift = checked_lift(fields.object("lift"), n_features, weights.shape[1])
-    learner._target_coef = weights.astype(np.float64, copy=False)
-    learner._target_intercept = fields.array("intercept", (len(weights),), _SAVED).astype(np.float64, copy=False)
-    learner.n_components = weights.shape[1]
-    learner.seed_, learner.n_rows_seen_ = fields.seed("seed"), fields.whole("n_rows", 1)
-    learner.alpha_ = fields.number("alpha", low=0.0)
-    names_from_plain(learner, fields)
-    learner.notes_ = _notes(fields)
-    learner._is_solved, learner._alpha_choice = True, None
-    learner._statistic, learner._waiting = None, []
-    learner._solution_from_plain(plain)
-    learner._take_lift(make_lift())
-    learner._model = FittedModel(learner._lift, learner._target_coef, learner._target_intercept)
+    estimator.n_features_in_ = n_features = fields.whole("n_features", 1)
+    make_features = checked_lift(fields.object("lift"), n_features, weights.shape[1])
+    coef = weights.astype(np.float64, copy=False)
+    intercept = fields.array("intercept", (len(weights),), _SAVED).astype(np.float64, copy=False)
+    estimator.n_components = weights.shape[1]
+    estimator.seed_, n_rows = fields.seed("seed"), fields.whole("n_rows", 1)
+    alpha = fields.number("alpha", low=0.0)
+    names_from_plain(estimator, fields)
+    estimator.notes_ = _notes(fields)
+    targets, calibration = _HEADS[fields.value("model")](estimator, fields, coef)
+    estimator._model = FittedModel(make_features(), targets, coef, intercept, alpha, n_rows, calibration)
+
+
+def _head_to_plain(model: FittedModel, dtype: Any) -> dict[str, Any]:
+    """Describe how outputs become labels or numbers."""
+    targets = model.targets
+    if isinstance(targets, NumberTargets):
+        return {"is_flat": targets.is_flat}
+    if not isinstance(targets, ClassTargets) or model.calibration is None:
+        raise TypeError(f"A model of {type(targets).__name__} cannot be saved.")
+    code, n_classes = targets.code, targets.classes.size
+    if isinstance(code.code, str):
+        refuse_costly_code(code.code, n_classes, code.size, model.coef)
+    return {
+        "classes": targets.to_plain(),
+        "code": code.code if isinstance(code.code, str) else np.asarray(code.code, dtype=np.float64).tolist(),
+        "code_size": code.size,
+        "decoding": code.decoding,
+        "calibration": model.calibration.to_plain(dtype),
+    }
+
+
+def _class_head(estimator: Any, fields: Fields, coef: Any) -> tuple[Targets, Calibration]:
+    """Return the classes and the calibration of a classifier, whose code becomes that of the file."""
+    classes = labels_from_plain(fields.object("classes"))
+    if classes.size < 2 or len(coef) != classes.size:
+        raise DamagedError(f"there are weights for {len(coef)} classes, but {classes.size} labels")
+    estimator.code, estimator.code_size = code_from_plain(fields, classes.size, coef)
+    estimator.decoding = fields.one_of("decoding", DECODINGS)
+    targets = replace(estimator._new_targets(), classes=classes)
+    return targets, Calibration.from_plain(fields.object("calibration"), classes.size)
+
+
+def _number_head(estimator: Any, fields: Fields, coef: Any) -> tuple[Targets, None]:
+    """Return the targets of a regressor."""
+    is_flat, n_targets = fields.flag("is_flat"), len(coef)
+    if n_targets < 1 or (is_flat and n_targets > 1):
+        raise DamagedError(f"there are weights for {n_targets} targets, expected {'1' if is_flat else 'some'}")
+    return NumberTargets(n_targets, is_flat), None
+
+
+_HEADS = {"CraftClassifier": _class_head, "CraftRegressor": _number_head}
 
 
 def _notes(fields: Fields) -> Any:
     """Return the notes, which may be anything."""
-    notes = fields.value("notes") if "notes" in fields else None
-    if not (isinstance(notes, dict) and notes.keys() == {"json"}):  # as in the oldest files
-        return notes
+    notes = fields.object("notes")
     try:
-        return json.loads(notes["json"])
+        return json.loads(notes.value("json"))
     except (ValueError, TypeError, RecursionError):
         raise fields.refuse("notes", "JSON") from None

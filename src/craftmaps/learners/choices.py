@@ -1,0 +1,54 @@
+"""What a learner was given or has chosen for kernel, metric and length."""
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+
+def is_auto(value: Any) -> bool:
+    """Tell whether a parameter is left to the library."""
+    return isinstance(value, str) and value == "auto"
+
+
+class Trial(NamedTuple):
+    """A candidate of the search, its error on rows it was not fitted to, and whether it was taken."""
+
+    name: str
+    error: float
+    is_taken: bool = False
+
+
+@dataclass(frozen=True)
+class Choices:
+    """The choices of a learner; "auto" where one is still to be made.
+
+    Attributes
+    ----------
+    kernel : kernel, or "auto"
+    metric : transformer that is not fitted, None, or "auto"
+    normalize : bool, float, or "auto"
+        As the parameter of the learner; a factor for all rows if a common scale was chosen.
+    n_rows : int
+        How many rows were looked at to make the choices, fit the metric and draw the map.
+    trials : tuple of Trial
+        What was compared; empty if nothing was left to choose.
+    """
+
+    kernel: Any = "auto"
+    metric: Any = "auto"
+    normalize: Any = "auto"
+    n_rows: int = 0
+    trials: tuple[Trial, ...] = field(default=(), repr=False)
+
+    def parameters(self) -> dict[str, Any]:
+        """Return the choices as parameters of a learner, which then repeats them without a search.
+
+        Examples
+        --------
+        >>> from craftmaps import CraftClassifier, datasets
+        >>> digits = datasets.load("digits")
+        >>> model = CraftClassifier(n_components=64, random_state=0).fit(digits.X_train, digits.y_train)
+        >>> again = CraftClassifier(n_components=64, random_state=0, **model.choices_.parameters())
+        >>> sorted(model.choices_.parameters())
+        ['kernel', 'metric', 'normalize']
+        """
+        return {"kernel": self.kernel, "metric": self.metric, "normalize": self.normalize}

@@ -1,0 +1,313 @@
+"""The estimator that classifiers and regressors share: settle features, tally rows, solve, predict."""
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from copy import copy
+from numbers import Integral
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from craftmaps._rows.canonical import without_duplicates
+from craftmaps._rows.randomness import seed_of
+from craftmaps._system.progress import Phase, shown, tell
+from craftmaps.kernels import Rows
+from craftmaps.learners.choices import Choices
+from craftmaps.learners.feature_recipe import FeatureRecipe, choices_of
+from craftmaps.learners.fitted_model import FittedModel
+from craftmaps.learners.held_out import HeldOutFold
+from craftmaps.learners.one_pass import OnePass, PassSettings
+from craftmaps.learners.parameters import (
+    GivenRows,
+    check_parameters,
+    checked_alphas,
+    checked_rows,
+    checked_splits,
+    refuse_other_parameters,
+    with_own_kernel,
+)
+from craftmaps.learners.penalty_search import PenaltySearch, folds_of_splits
+from craftmaps.learners.persistence import container as model_file
+from craftmaps.learners.persistence import saved_model
+from craftmaps.learners.stream_pass import learn_from_stream
+from craftmaps.learners.tally import RowLayout, Tally
+from craftmaps.learners.targets import Targets
+from craftmaps.shaping.row_features import RowFeatures
+from craftmaps.tables import Columns, encode_frame, is_frame
+
+# Attributes that learning sets; anything else on an estimator is a parameter, or not ours.
+_LEARNED = {"seed_", "n_features_in_", "feature_names_in_", "notes_", "_pass", "_model", "_results"}
+
+
+class OnePassEstimator(BaseEstimator, ABC):
+    """Rows are mapped and added to a tally, block by block; `finish` chooses alpha and solves.
+
+    Everything that depends on rows (automatic choices, metrics, landmarks) is settled on the first `settle_rows` of
+    them; `fit`, which has all rows, settles it on a sample of as many. Everything else depends on parameters alone, so
+    tallies of different rows add up.
+    """
+
+    settle_rows = 12_288
+
+    seed_: int
+    n_features_in_: int
+    _pass: OnePass | None = None
+    _model: FittedModel | None = None  # None if rows came since it was solved
+    _results: dict[str, Any] | None = None
+
+    @abstractmethod
+    def _new_targets(self) -> Targets:
+        """Check the parameters that are about targets, and return targets before any row was seen."""
+
+    def fit(self, X: Rows, y: Rows, sample_weight: Rows | None = None) -> Self:
+        """Learn from the rows of X alone."""
+        with shown(self.verbose) as progress:
+            new, rows, spent = self._settled(X, y, sample_weight)
+            splits = checked_splits(self.cv, rows.n_given)
+            folds = None if splits is None else folds_of_splits(splits, rows.kept, spent, rows.values)
+            self._become(new)  # two tallies at once may not fit, so the earlier model goes first
+            n_rows = rows.X.shape[0]
+            try:
+                self._going_on().add(*rows.values, on_rows=lambda done: progress.show(done, done / n_rows, n_rows))
+            except BaseException:
+                self._reset()
+                raise
+            return self._solve(folds)
+
+    def settle(self, X: Rows, y: Rows, sample_weight: Rows | None = None) -> Self:
+        """Make the choices, fit the metric and draw the map on these rows, but count none of them."""
+        with shown(self.verbose):
+            self._become(self._settled(X, y, sample_weight)[0])
+        return self
+
+    def fit_stream(
+        self, blocks: Iterable[tuple], checkpoint: str | os.PathLike | None = None, every: int = 100_000
+    ) -> Self:
+        """Learn from an iterable of blocks (X, y) or (X, y, sample_weight), in one pass over it.
+
+        A block that cannot be used raises an error that names it; the blocks before it are kept, and `finish` makes a
+        model of them. The rule by which a stream of `craftmaps.streams` made rows of a table is kept with the model,
+        which then predicts data frames too.
+
+        Parameters
+        ----------
+        blocks : iterable
+        checkpoint : path, optional
+            Where to write, from time to time, what was counted. If the file exists, the run goes on from it: the same
+            blocks must come again, and counted ones are skipped. The model is the same, bit for bit, as without an
+            interruption. At the end the file is removed.
+        every : int, default=100_000
+            Rows between two checkpoints.
+        """
+        learn_from_stream(self, blocks, checkpoint, every)
+        return self
+
+    def tally(self, X: Rows, y: Rows, sample_weight: Rows | None = None) -> Tally:
+        """Return the tally of these rows; the estimator, which must be settled, does not change."""
+        tally = self._going_on().tally.emptied()
+        rows = checked_rows(self, X, y, sample_weight, reset=False)
+        if rows.kept.size:
+            tally.add(*rows.values)
+        return tally
+
+    def forget(self, X: Rows, y: Rows, sample_weight: Rows | None = None) -> Self:
+        """Take rows out again; choices that were made by them stay."""
+        learned = self._going_on()
+        learned.end_waiting()
+        learned.replace_tally(learned.tally - self.tally(X, y, sample_weight))
+        self._model = None
+        return self
+
+    def merge(self, other: Self) -> Self:
+        """Add the rows that another estimator of the same parameters has seen."""
+        if type(other) is not type(self):
+            raise TypeError(f"other must be a {type(self).__name__}, got {type(other).__name__}.")
+        mine, theirs = self._going_on(), other._going_on()
+        refuse_other_parameters(self, other)
+        mine.absorb(theirs)
+        self._model = None
+        return self
+
+    def finish(self, tally: Tally | None = None) -> Self:
+        """Choose alpha and solve for a tally, by default of all rows seen so far."""
+        if tally is not None:
+            learned = self._going_on()
+            learned.tally.refuse_unlike(tally)
+            learned.replace_tally(tally, is_shared=True)
+        return self._solve(None)
+
+    def save(self, path: str | os.PathLike, dtype: Any = np.float32, notes: Any = None) -> None:
+        """Write the model to a file, its weights as float64, float32 or float16; see `load_model`.
+
+        `notes`, any JSON value, comes back as the attribute `notes_`. The column rule of a stream of tables is stored
+        among them.
+        """
+        _ = self._solved
+        kept = getattr(self, "notes_", None)
+        if isinstance(kept, dict) and "columns" in kept and (notes is None or isinstance(notes, dict)):
+            notes = {"columns": kept["columns"]} | (notes or kept)
+        model_file.write(path, saved_model.to_plain(self, dtype, notes))
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; `kernel__degree` and the like are set on a copy, as others may hold the kernel."""
+        return super().set_params(**with_own_kernel(self, params))
+
+    @property
+    def n_rows_seen_(self) -> int:
+        """The number of rows seen."""
+        if self._pass is not None:
+            return self._pass.n_rows
+        if self._model is not None:
+            return self._model.n_rows  # as a model file says
+        raise AttributeError(f"This {type(self).__name__} has seen no row.")
+
+    @property
+    def choices_(self) -> Choices:
+        """What was given or chosen for kernel, metric and normalize; "auto" where a choice is still to be made."""
+        return choices_of(self._solved.features) if self._pass is None else self._pass.choices
+
+    @property
+    def tally_(self) -> Tally:
+        """The tally that the model is solved from. It does not change when more rows are learned."""
+        return self._going_on().shared_tally()
+
+    @property
+    def features_(self) -> RowFeatures:
+        """What rows go through: `features_(X)` returns their features."""
+        return self._solved.features if self._pass is None else self._pass.tally.features
+
+    @property
+    def alpha_(self) -> float:
+        """The chosen penalty, in units of scikit-learn's `Ridge`."""
+        return self._solved.alpha
+
+    @property
+    def cv_results_(self) -> dict[str, Any]:
+        """The curve of penalties, and the error of rows that nothing has looked at."""
+        _ = self._solved
+        if self._results is None:
+            raise AttributeError("There are no cv_results_: cv is None, or the model was loaded from a file.")
+        return self._results
+
+    @property
+    def _solved(self) -> FittedModel:
+        """The model of all rows seen, solved now if rows came since."""
+        check_is_fitted(self, "n_rows_seen_")
+        if self._model is None:
+            self._solve(None)
+        return self._model  # type: ignore[return-value]
+
+    @property
+    def _targets(self) -> Targets:
+        """The targets with room for all labels seen."""
+        return self._solved.targets if self._pass is None else self._pass.targets
+
+    def _fresh(self) -> Self:
+        """Return an estimator of the same parameters that has seen nothing; refuse parameters that cannot work."""
+        check_parameters(self)
+        new = copy(self)
+        new._reset()
+        new.seed_ = seed_of(self.random_state)
+        return new
+
+    def _begin(self) -> OnePass:
+        """Begin a pass over rows of the columns that are known."""
+        recipe = FeatureRecipe(
+            self.kernel,
+            self.metric,
+            self.normalize,
+            self.feature_map,
+            int(self.n_components),
+            None if self.up_components is None else int(self.up_components),
+            n_rows=self.settle_rows,
+            keeps_rows=self.cv is not None,
+        )
+        holdout_rows = int(self.holdout_rows) if isinstance(self.cv, Integral) else None
+        settings = PassSettings(recipe, self.seed_, holdout_rows, self.packed, self.batch_rows)
+        layout = RowLayout(self.n_features_in_, getattr(self, "feature_names_in_", None))
+        return OnePass(settings, layout, self._new_targets())
+
+    def _settled(self, X: Rows, y: Rows, sample_weight: Rows | None) -> tuple[Self, GivenRows, NDArray[np.int64]]:
+        """Return an estimator that is settled on rows and has counted none, the rows, and those it looked at."""
+        new = self._fresh()
+        rows = checked_rows(new, X, y, sample_weight, reset=True)
+        if not rows.kept.size:
+            raise ValueError("sample_weight must not be all zero.")
+        new._pass = new._begin()
+        targets, y = new._targets.taking(rows.y)
+        targets.check_solvable()
+        return new, rows._replace(y=y), new._pass.settle(rows.X, y, targets)
+
+    def _partial_fit(self, X: Rows, y: Rows, sample_weight: Rows | None, labels: NDArray | None = None) -> Self:
+        """Count rows, and make room for their labels and others; the solution follows when it is asked for."""
+        if not (self.cv is None or isinstance(self.cv, Integral)):
+            raise TypeError(f"cv must be an int or None to learn block by block, got {type(self.cv).__name__}.")
+        is_first = not hasattr(self, "n_rows_seen_")
+        new = self._fresh() if is_first else self
+        learned = None if is_first else self._going_on()
+        rows = checked_rows(new, X, y, sample_weight, reset=is_first)
+        if not rows.kept.size:
+            return self
+        if learned is None:
+            new._pass = learned = new._begin()
+        learned.add(*rows.values, labels=labels)
+        self._become(new)
+        self._model = None
+        return self
+
+    def _become(self, other: Self) -> None:
+        """Take over the learned state of another estimator of the same parameters."""
+        learned = {name: value for name, value in vars(other).items() if name in _LEARNED}
+        self._reset()
+        self.__dict__.update(learned)
+
+    def _reset(self) -> None:
+        """Reset all learned state."""
+        for name in _LEARNED & vars(self).keys():
+            delattr(self, name)
+
+    def _going_on(self) -> OnePass:
+        """Return the pass, to go on with; refuse where there is none."""
+        check_is_fitted(self, "n_rows_seen_")
+        if self._pass is None:
+            raise ValueError("A model that was loaded from a file cannot go on learning: fit a new one.")
+        return self._pass
+
+    def _solve(self, folds: list[HeldOutFold] | None) -> Self:
+        """Choose alpha, on given folds or on those of the held-out sample, and solve."""
+        learned = self._going_on()
+        learned.targets.check_solvable()
+        learned.end_waiting()
+        tally, alphas, choice = learned.tally, checked_alphas(self), None
+        if self.cv is not None:
+            n_folds = int(self.cv) if isinstance(self.cv, Integral) else None
+            choice = PenaltySearch(alphas, self.fit_intercept, n_folds).choose(tally, folds)
+        tell(Phase.SOLUTION)
+        relative = alphas[0] if choice is None else choice.relative
+        self._model = FittedModel.solved(tally, relative, self.fit_intercept, choice)
+        self._results = None if choice is None else choice.results
+        return self
+
+    def _outputs(self, X: Rows, dtype: Any = None) -> NDArray[np.floating]:
+        """Return the outputs for the columns of the targets of rows, in a precision or else in that of the rows."""
+        model = self._solved
+        if is_frame(X) and self._column_rule is not None:
+            X = encode_frame(X, self._column_rule)
+        X = validate_data(self, X, dtype=(np.float64, np.float32), accept_sparse="csr", reset=False)
+        return model.outputs(without_duplicates(X), dtype, self.batch_rows)
+
+    @property
+    def _column_rule(self) -> Columns | None:
+        """The rule by which tables become rows, if the model was learned from one."""
+        notes = getattr(self, "notes_", None)
+        plain = notes.get("columns") if isinstance(notes, dict) else None
+        return None if plain is None else Columns.from_plain(plain)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
