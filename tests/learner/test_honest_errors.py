@@ -5,10 +5,13 @@ import pytest
 from scipy.stats import binom
 
 from craftmaps import CraftClassifier, CraftRegressor, Polynomial
-from craftmaps._rows.sampling import rows_with_copies
 from craftmaps.learners.choices import Choices
 from craftmaps.learners.held_out import HeldOut
+from craftmaps.learners.output_codes import OutputCode
 from craftmaps.learners.penalty_search import DEFAULT_ALPHAS, PenaltySearch
+from craftmaps.learners.survey import Survey
+from craftmaps.learners.tally import RowLayout
+from craftmaps.learners.targets import ClassTargets
 from craftmaps.report.intervals import wilson
 
 SMALL = {"n_components": 64, "random_state": 0}
@@ -97,19 +100,37 @@ def test_the_order_of_rows_does_not_matter_where_equal_rows_have_unlike_labels(k
         assert np.abs(other - coef).max() < 1e-8 * np.abs(coef).max()
 
 
-def test_rows_with_copies_are_a_sample_of_rows():
+def survey(X, y, size):
+    targets, y = ClassTargets(OutputCode("one-vs-rest", None, "euclidean", 0)).taking(y)
+    return Survey.of(X, y, RowLayout(X.shape[1]), targets, size, seed=0)
+
+
+def test_a_survey_gives_a_sample_of_rows_with_copies():
     rng = np.random.default_rng(0)
-    row, target = rng.integers(0, 50, 2000), rng.integers(0, 3, 2000).astype(np.uint64)
-    hashes = rng.integers(0, 2**63, 50).astype(np.uint64)[row]
-    taken = rows_with_copies(hashes, target, 1200)
-    assert len(set(taken.tolist())) == 1200
-    share = np.bincount(3 * row[taken] + target[taken].astype(int)) / np.bincount(3 * row + target.astype(int))
+    row, target = rng.integers(0, 50, 2000), rng.integers(0, 3, 2000)
+    X, y = survey(row[:, None].astype(float), target, 1500).rows_with_copies(1200)
+    assert len(y) == 1200
+    share = np.bincount(3 * X[:, 0].astype(int) + y) / np.bincount(3 * row + target)
     assert np.abs(share - 0.6).max() < 0.2
     # Every quarter has its part of every label: of pairs of equal rows, none has always the first.
-    pairs = rng.integers(0, 2**63, 400).astype(np.uint64).repeat(2)
-    label = np.tile([0, 1], 400)
-    quarters = label[rows_with_copies(pairs, label.astype(np.uint64), 800)].reshape(-1, 4).mean(axis=0)
+    pairs, label = np.arange(400.0).repeat(2)[:, None], np.tile([0, 1], 400)
+    quarters = survey(pairs, label, 800).rows_with_copies(800)[1].reshape(-1, 4).mean(axis=0)
     assert np.abs(quarters - 0.5).max() < 4 * 0.5 / np.sqrt(200)
+
+
+@pytest.mark.parametrize("size", [1, 30, 2000])
+def test_surveys_of_any_parts_add_up(size):
+    rng = np.random.default_rng(1)
+    X, y = rng.integers(0, 3, (600, 4)).astype(float), rng.integers(0, 3, 600)
+    whole = survey(X, y, size)
+    order = rng.permutation(600)
+    parts = [survey(X[part], y[part], size) for part in np.split(order, [1, 90, 91, 400])]
+    for total in (sum(parts[1:], parts[0]), sum(parts[-2::-1], parts[-1])):
+        assert total.n_rows == 600
+        for mine, theirs in zip(total.entries, whole.entries, strict=True):
+            np.testing.assert_array_equal(mine, theirs)
+        for mine, theirs in zip(total.rows_with_copies(20), whole.rows_with_copies(20), strict=True):
+            np.testing.assert_array_equal(mine, theirs)
 
 
 def test_rows_that_choices_look_at_are_not_among_given_splits():

@@ -70,7 +70,7 @@ def choose(X: Any, y: NDArray, kernel: Any, metric: Any, normalize: Any, task: T
     lengths = (True, "common") if is_auto(normalize) else (normalize,)
     candidates = _candidates(X, metric, lengths)
     first_kernel = Polynomial(_FIRST_DEGREE) if isinstance(kernel, str) else kernel
-    if X.shape[0] < FEWEST_ROWS:
+    if len(y) < FEWEST_ROWS:
         # Too few rows to tell: columns of unlike units are the commonest trap.
         usual = RowShaping(column_scaler(X), lengths[-1]) if is_auto(metric) else candidates[-1]
         return Found(usual, first_kernel)

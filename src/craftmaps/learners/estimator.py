@@ -66,9 +66,8 @@ class OnePassEstimator(BaseEstimator, ABC):
     def fit(self, X: Rows, y: Rows, sample_weight: Rows | None = None) -> Self:
         """Learn from the rows of X alone."""
         with shown(self.verbose) as progress:
-            new, rows, spent = self._settled(X, y, sample_weight)
-            splits = checked_splits(self.cv, rows.n_given)
-            folds = None if splits is None else folds_of_splits(splits, rows.kept, spent, rows.values)
+            new, rows = self._settled(X, y, sample_weight)
+            folds = new._folds(rows)
             self._become(new)  # two tallies at once may not fit, so the earlier model goes first
             n_rows = rows.X.shape[0]
             try:
@@ -231,8 +230,8 @@ class OnePassEstimator(BaseEstimator, ABC):
         layout = RowLayout(self.n_features_in_, getattr(self, "feature_names_in_", None))
         return OnePass(settings, layout, self._new_targets())
 
-    def _settled(self, X: Rows, y: Rows, sample_weight: Rows | None) -> tuple[Self, GivenRows, NDArray[np.int64]]:
-        """Return an estimator that is settled on rows and has counted none, the rows, and those it looked at."""
+    def _settled(self, X: Rows, y: Rows, sample_weight: Rows | None) -> tuple[Self, GivenRows]:
+        """Return an estimator that is settled on rows and has counted none, and the rows."""
         new = self._fresh()
         rows = checked_rows(new, X, y, sample_weight, reset=True)
         if not rows.kept.size:
@@ -240,7 +239,16 @@ class OnePassEstimator(BaseEstimator, ABC):
         new._pass = new._begin()
         targets, y = new._targets.taking(rows.y)
         targets.check_solvable()
-        return new, rows._replace(y=y), new._pass.settle(rows.X, y, targets)
+        new._pass.settle(new._pass.survey(rows.X, y, targets))
+        return new, rows._replace(y=y)
+
+    def _folds(self, rows: GivenRows) -> list[HeldOutFold] | None:
+        """Return the folds of the splits that cv may give, without rows that the choices have looked at."""
+        splits = checked_splits(self.cv, rows.n_given)
+        if splits is None:
+            return None
+        spent = self._going_on().spent_positions(rows.X, rows.y)
+        return folds_of_splits(splits, rows.kept, spent, rows.values)
 
     def _partial_fit(self, X: Rows, y: Rows, sample_weight: Rows | None, labels: NDArray | None = None) -> Self:
         """Count rows, and make room for their labels and others; the solution follows when it is asked for."""

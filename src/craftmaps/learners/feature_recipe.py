@@ -9,11 +9,11 @@ from sklearn.base import clone
 from sklearn.utils.extmath import row_norms
 
 from craftmaps._rows.randomness import child_seed, uniforms
-from craftmaps._rows.sampling import bottom_rows, row_hashes, rows_with_copies
 from craftmaps._system.progress import Phase, tell
 from craftmaps.kernels import DotProductKernel
 from craftmaps.learners.automatic_choice import FEWEST_ROWS, Found, Task, choose
 from craftmaps.learners.choices import Choices, is_auto
+from craftmaps.learners.survey import Survey
 from craftmaps.learners.targets import Targets
 from craftmaps.maps.craft import CraftMap
 from craftmaps.maps.feature_map import fit_in_order
@@ -27,11 +27,11 @@ from craftmaps.shaping.row_shaping import named_shaping
 
 
 class Settled(NamedTuple):
-    """Features that are ready to count rows, how they came about, and which rows had their targets looked at."""
+    """Features that are ready to count rows, how they came about, and the rows whose targets were looked at."""
 
     features: RowFeatures
     choices: Choices
-    spent: NDArray[np.int64]
+    spent: tuple[Any, NDArray]
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,27 +74,29 @@ class FeatureRecipe:
         """Return what is given; "auto" is still to be chosen."""
         return Choices(self.kernel, self.metric, self.normalize)
 
-    def settle(self, X: Any, y: NDArray, targets: Targets, seed: int) -> Settled:
-        """Make the open choices, fit the metric and draw the map on rows.
+    def settle(self, survey: Survey) -> Settled:
+        """Make the open choices, fit the metric and draw the map on rows of a survey.
 
         Rows whose targets were looked at are never held out: an error on them would flatter.
         """
+        targets, seed, entries = survey.targets, survey.seed, survey.entries
+        nothing = entries.X[:0], entries.y[:0]
         if not self.needs_rows:
             features, choices = RowFeatures(), Choices(self.kernel, None, True)
-            rows = _canonical_rows(X.shape[1], seed).astype(X.dtype)
-            return self._with_map(features, choices, rows, seed, np.empty(0, np.int64))
-        spent = self._rows_to_spend(X, targets.hashes(y), seed)
-        first = bottom_rows(X, self.n_first_rows, seed)
-        rows = spent if spent.size else first
-        some, some_y = X[rows], targets.balanced(y[rows])
+            rows = _canonical_rows(survey.layout.n_features, seed).astype(entries.X.dtype)
+            return self._with_map(features, choices, rows, seed, nothing)
+        n_spent, first = self._n_to_spend(survey.n_rows), survey.different_rows(self.n_first_rows)
+        spent = survey.rows_with_copies(n_spent) if n_spent else nothing
+        some, y = spent if n_spent else (first, entries.y[:0])
+        y = targets.balanced(y) if n_spent else y
         _refuse_overflow(some)
-        found = self._choose(some, some_y, targets, seed)
+        found = self._choose(some, y, targets, seed)
         tell(Phase.METRIC)
-        features = found.shaping.fitted(some, found.shaping.fitted_metric(some, targets.encoded(some_y)))
+        features = found.shaping.fitted(some, found.shaping.fitted_metric(some, targets.encoded(y)))
         # Landmarks are drawn from as many rows as there are: they do not look at targets.
-        shaped = features.shape_rows(X[first] if self.feature_map == "landmarks" else some)
+        shaped = features.shape_rows(first if self.feature_map == "landmarks" else some)
         length = found.shaping.length if isinstance(found.shaping.length, bool) else features.scale
-        choices = Choices(found.kernel, _unfitted(features.metric), length, len(rows), found.trials)
+        choices = Choices(found.kernel, _unfitted(features.metric), length, some.shape[0], found.trials)
         return self._with_map(features, choices, shaped, seed, spent)
 
     @property
@@ -112,17 +114,15 @@ class FeatureRecipe:
     def _has_gradient_metric(self) -> bool:
         return isinstance(self.metric, GradientMetric) or (isinstance(self.metric, str) and self.metric == "gradient")
 
-    def _rows_to_spend(self, X: Any, target_hashes: NDArray[np.uint64], seed: int) -> NDArray[np.int64]:
-        """Return the rows to choose by, in random order: two thirds, so that others are left to be held out.
+    def _n_to_spend(self, n_rows: int) -> int:
+        """Return how many rows to choose by: two thirds, so that others are left to be held out.
 
         None if targets are not looked at, or if there are too few rows to choose by.
         """
-        n_left = max(2, X.shape[0] // 3) if self.keeps_rows else 0
-        size = min(self.n_rows, X.shape[0] - n_left)
+        n_left = max(2, n_rows // 3) if self.keeps_rows else 0
+        size = min(self.n_rows, n_rows - n_left)
         fewest = 1 if self._has_gradient_metric else FEWEST_ROWS
-        if not self._looks_at_targets or size < fewest:
-            return np.empty(0, np.int64)
-        return rows_with_copies(row_hashes(X, seed), target_hashes, size)
+        return size if self._looks_at_targets and size >= fewest else 0
 
     def _choose(self, X: Any, y: NDArray, targets: Targets, seed: int) -> Found:
         """Make the choices that are left open."""
@@ -137,7 +137,7 @@ class FeatureRecipe:
         return choose(X, y, kernel, metric, normalize, task)
 
     def _with_map(
-        self, features: RowFeatures, choices: Choices, shaped: Any, seed: int, spent: NDArray[np.int64]
+        self, features: RowFeatures, choices: Choices, shaped: Any, seed: int, spent: tuple[Any, NDArray]
     ) -> Settled:
         """Draw the map for shaped rows, and put it behind metric and length."""
         tell(Phase.MAP)

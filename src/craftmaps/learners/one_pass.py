@@ -8,10 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from craftmaps._rows.randomness import child_seed
+from craftmaps._rows.sampling import row_hashes
 from craftmaps._system.memory import available_memory
 from craftmaps.learners.choices import Choices, is_auto
-from craftmaps.learners.feature_recipe import FeatureRecipe, Settled
+from craftmaps.learners.feature_recipe import FeatureRecipe
 from craftmaps.learners.held_out import HeldOut
+from craftmaps.learners.survey import Survey, first_copies
 from craftmaps.learners.tally import RowLayout, Tally
 from craftmaps.learners.targets import Targets
 from craftmaps.learners.waiting_rows import WaitingRows
@@ -53,6 +55,7 @@ class OnePass:
         self.waiting = WaitingRows()
         self._tally: Tally | None = None
         self._first_targets = targets  # of a pass that is not settled
+        self._spent: tuple[Any, NDArray]
         self._is_shared = False  # whether somebody else holds the tally: it is copied before it is changed
 
     @property
@@ -82,19 +85,28 @@ class OnePass:
         tally, self._is_shared = self.tally, True
         return tally
 
-    def settle(self, X: Any, y: NDArray, targets: Targets) -> NDArray[np.int64]:
-        """Settle the features on rows that wait or come next; return the rows whose targets were looked at."""
+    def survey(self, X: Any, y: NDArray, targets: Targets) -> Survey:
+        """Survey rows, to settle the features on them and on others."""
         settings = self.settings
-        settled = settings.recipe.settle(X, y, targets, settings.seed)
-        width = settled.features.width(X)
+        return Survey.of(X, y, self.layout, targets, settings.recipe.n_first_rows, settings.seed)
+
+    def settle(self, survey: Survey) -> None:
+        """Settle the features on surveyed rows."""
+        settings, targets = self.settings, survey.targets
+        settled = settings.recipe.settle(survey)
+        width = settled.features.width(survey.entries.X)
         is_packed = settings.packed
         if is_auto(is_packed):
             is_packed = not square_fits(width, available_memory())
         statistic = NormalEquations(width, targets.n_columns, bool(is_packed))
-        held_out = self._held_out(settled, X, y, targets)
+        held_out = self._held_out(*settled.spent, targets)
         self._tally = Tally(settled.features, self.layout, targets, statistic, held_out, settings.batch_rows)
-        self.choices = settled.choices
-        return settled.spent
+        self.choices, self._spent = settled.choices, settled.spent
+
+    def spent_positions(self, X: Any, y: NDArray) -> NDArray[np.int64]:
+        """Return the positions of the rows whose targets were looked at to settle the features."""
+        spent = [row_hashes(rows, 0) ^ self.targets.hashes(labels) for rows, labels in (self._spent, (X, y))]
+        return first_copies(*spent)
 
     def add(
         self,
@@ -160,14 +172,14 @@ class OnePass:
 
     def _settle_on(self, waiting: WaitingRows, targets: Targets) -> None:
         """Settle the features on the first rows that wait."""
-        self.settle(*waiting.first(self.settings.recipe.n_first_rows), targets)
+        self.settle(self.survey(*waiting.first(self.settings.recipe.n_first_rows), targets))
 
-    def _held_out(self, settled: Settled, X: Any, y: NDArray, targets: Targets) -> HeldOut | None:
-        """Return an empty sample that spares the rows whose targets were looked at."""
+    def _held_out(self, X: Any, y: NDArray, targets: Targets) -> HeldOut | None:
+        """Return an empty sample that spares rows whose targets were looked at."""
         if self.settings.holdout_rows is None:
             return None
-        held_out, spent = HeldOut(self.settings.holdout_rows, child_seed(self.settings.seed, "holdout")), settled.spent
-        return held_out.sparing(X[spent], targets.hashes(y[spent])) if spent.size else held_out
+        held_out = HeldOut(self.settings.holdout_rows, child_seed(self.settings.seed, "holdout"))
+        return held_out.sparing(X, targets.hashes(y)) if len(y) else held_out
 
     def _counted_through(self, features: Tally) -> Tally:
         """Return the tally of all rows seen; rows that wait go through the features of a given tally."""
