@@ -112,6 +112,15 @@ class Tally:
         total.statistic.combine(other.statistic, places=other.targets.places(targets))
         return total
 
+    def __iadd__(self, other: "Tally") -> "Tally":
+        """Add in place: for a tally with one owner, as it spares a copy of the statistic."""
+        targets = self._common_targets(other)
+        held_out = None if self.held_out is None else self.held_out + other.held_out  # type: ignore[operator]
+        self.widen(targets)
+        self.statistic.combine(other.statistic, places=other.targets.places(targets))
+        self.held_out = held_out
+        return self
+
     def __sub__(self, other: "Tally") -> "Tally":
         if not isinstance(other, Tally):
             return NotImplemented
