@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, partial
 from numbers import Integral
 from typing import Any
 
@@ -101,19 +101,39 @@ class TensorSketch(KernelMap):
         yield DrawingCost("Sketches of a row", degree * self._n_features_out, MOST_PRODUCTS)
 
     def _transform_rows(self, X: Any) -> NDArray[np.floating]:
-        """Map validated rows, a block at a time."""
+        """Map validated rows."""
         out = np.empty((X.shape[0], self._n_features_out), X.dtype)
+        self._sketch_into(X, out)
+        return out
+
+    def _transform_into(self, X: Any, out: NDArray[np.floating]) -> None:
+        """Write the features of validated rows to `out`."""
+        if out.flags.c_contiguous:
+            self._sketch_into(X, out)
+        else:
+            super()._transform_into(X, out)
+
+    def _folded(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Turn the weights of features into weights of their spectra, where our Fourier transforms compute those."""
+        return _spectral_weights(weights) if self._is_for_lanes() else weights
+
+    def _unfinished_into(self, X: Any, out: NDArray[np.floating]) -> None:
+        """Write the spectra of the features, or the features if the weights are not folded."""
+        self._sketch_into(X, out, is_spectrum=self._is_for_lanes())
+
+    def _sketch_into(self, X: Any, out: NDArray[np.floating], is_spectrum: bool = False) -> None:
+        """Write the features of rows, or their spectra, a block at a time."""
         if not len(self.buckets_):  # the sketch of the constant 1
             out[:] = 0
             out[:, 0] = 1
-            return out
+            return
         signs = self.signs_.astype(X.dtype)
         signs[:, :-1] *= X.dtype.type(self._scale)
         signs[:, -1] *= X.dtype.type(self._constant)  # an input that is 1 for every row
         write, block_rows = _sketch_by_rows, max(1, _BLOCK_BYTES // (X.dtype.itemsize * out.shape[1]))
         if self._is_for_lanes():
             tile_rows = _LANES_ROWS if issparse(X) else _TILE_BYTES // (X.dtype.itemsize * X.shape[1])
-            write, block_rows = _sketch_on_lanes, min(_LANES_ROWS, tile_rows)
+            write, block_rows = partial(_sketch_on_lanes, is_spectrum=is_spectrum), min(_LANES_ROWS, tile_rows)
             # The transforms do not scale; the missing factors are powers of two, so this is exact.
             signs *= X.dtype.type(0.5)
             signs[0] /= out.shape[1]
@@ -122,7 +142,6 @@ class TensorSketch(KernelMap):
             write(X, start, stop, self.buckets_, signs, out[start:stop])
 
         for_row_blocks(block, X.shape[0], block_rows)
-        return out
 
     def _is_for_lanes(self) -> bool:
         """Tell whether a convolution is needed and our Fourier transforms, of powers of two, can do it."""
@@ -153,8 +172,10 @@ class TensorSketch(KernelMap):
         return sketches + (degree + 1) * 2.5 * D * max(math.log2(D), 1)
 
 
-def _sketch_on_lanes(X: Any, start: int, stop: int, buckets: NDArray, signs: NDArray, out: NDArray) -> None:
-    """Write the sketches of rows start to stop, several rows side by side."""
+def _sketch_on_lanes(
+    X: Any, start: int, stop: int, buckets: NDArray, signs: NDArray, out: NDArray, is_spectrum: bool
+) -> None:
+    """Write the sketches of rows start to stop, or their spectra, several rows side by side."""
     from craftmaps._loops import lanes, tensor_sketch
 
     D = out.shape[1]
@@ -163,14 +184,14 @@ def _sketch_on_lanes(X: Any, start: int, stop: int, buckets: NDArray, signs: NDA
     drawn = (frozen(buckets), frozen(signs), _twiddles(D, X.dtype))
     z, product = (lanes.aligned_empty(D * len(line), X.dtype) for _ in range(2))
     if issparse(X):
-        tensor_sketch.convolve_csr(*csr_block(X, start, stop), *drawn, z, product, out, line)
+        tensor_sketch.convolve_csr(*csr_block(X, start, stop), *drawn, z, product, is_spectrum, out, line)
         return
     n_tiles, width = -(-(stop - start) // len(line)), X.shape[1] + 1
     tiles = lanes.aligned_empty(n_tiles * width * len(line), X.dtype).reshape(n_tiles, -1)
     position, factor = np.arange(width), np.ones(width, X.dtype)
     lanes.load_dense(frozen(np.ascontiguousarray(X[start:stop])), frozen(position), frozen(factor), tiles, line)
     tiles[:, -len(line) :] = 1
-    tensor_sketch.convolve_dense(tiles, *drawn, z, product, out, line)
+    tensor_sketch.convolve_dense(tiles, *drawn, z, product, is_spectrum, out, line)
 
 
 def _sketch_by_rows(X: Any, start: int, stop: int, buckets: NDArray, signs: NDArray, out: NDArray) -> None:
@@ -187,6 +208,22 @@ def _sketch_by_rows(X: Any, start: int, stop: int, buckets: NDArray, signs: NDAr
         factor_spectrum = fft.rfft(out, axis=1)
         spectrum = factor_spectrum if spectrum is None else np.multiply(spectrum, factor_spectrum, out=spectrum)
     out[:] = fft.irfft(spectrum, n=out.shape[1], axis=1, overwrite_x=True)
+
+
+def _spectral_weights(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the weights of spectra in the order of the loops: bit-reversed, with frequencies 0 and D/2 in one place.
+
+    Of a real spectrum, the frequencies between them stand for two each.
+    """
+    m = weights.shape[0] // 2
+    place = np.zeros(1, np.int64)
+    while place.size < m:
+        place = np.concatenate([2 * place, 2 * place + 1])
+    spectrum = fft.rfft(weights, axis=0)
+    folded = np.empty((m, 2, weights.shape[1]))
+    folded[:, 0], folded[:, 1] = 2 * spectrum.real[place], 2 * spectrum.imag[place]
+    folded[0] = spectrum.real[[0, m]]
+    return folded.reshape(weights.shape)
 
 
 @cache
