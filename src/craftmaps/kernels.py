@@ -1,14 +1,14 @@
 """Dot-product kernels k(x, y) = f(x.y) with a non-negative Maclaurin series.
 
-Non-negative coefficients are what makes such a kernel positive definite on every R^d, and what
-the random maps need: each term a_n (x.y)^n is estimated on its own.
+Non-negative coefficients make the kernel positive definite on every R^d. The random maps need them too: they
+estimate each term a_n (x.y)^n on its own.
 """
 
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from numbers import Integral, Real
-from typing import Any, Self, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,12 +19,15 @@ from sklearn.utils.extmath import safe_sparse_dot
 Rows: TypeAlias = Any
 """Rows as users give them: an array, a list of lists, a data frame or a sparse matrix."""
 
+# The binomial coefficients of higher degrees overflow a float.
+HIGHEST_DEGREE = 1000
+
 
 class DotProductKernel(BaseEstimator, ABC):
-    """A kernel f(x.y); calling it gives the exact matrix."""
+    """A kernel f(x.y); call it for the exact kernel matrix."""
 
     def __call__(self, X: Rows, Y: Rows | None = None) -> NDArray[np.floating]:
-        """Return the matrix of k(x, y) for the rows x of X and y of Y, by default of X itself."""
+        """Return the matrix of k(x, y) for the rows x of X and y of Y; Y defaults to X."""
         self.check()
         X = check_array(X, accept_sparse="csr", dtype=(np.float64, np.float32), input_name="X")
         other = X if Y is None else check_array(Y, accept_sparse="csr", dtype=X.dtype, input_name="Y")
@@ -37,15 +40,20 @@ class DotProductKernel(BaseEstimator, ABC):
         """Return f(t), elementwise; t may be overwritten."""
 
     @abstractmethod
-    def coefficients(self, radius: float = 1.0, scale: float = 1.0) -> NDArray[np.float64]:
-        """Return the Maclaurin coefficients of f(scale * t), those that matter for abs(t) <= radius.
+    def maclaurin_coefficients(self, radius: float = 1.0, scale: float = 1.0) -> NDArray[np.float64]:
+        """Return the Maclaurin coefficients of f(scale * t) that matter for abs(t) <= radius.
 
-        An infinite series ends where the rest is below the rounding error of f(scale * radius).
+        An infinite series is cut where the rest is below the rounding error of f(scale * radius).
         """
+
+    @property
+    def n_degrees(self) -> int | None:
+        """Number of Maclaurin coefficients, or None for an infinite series."""
+        return None
 
     @abstractmethod
     def check(self) -> None:
-        """Raise a ValueError or TypeError if a parameter makes this no kernel."""
+        """Raise a ValueError or TypeError if the parameters do not give a positive definite kernel."""
 
 
 class Polynomial(DotProductKernel):
@@ -56,12 +64,12 @@ class Polynomial(DotProductKernel):
     Parameters
     ----------
     degree : int, default=3
-        A whole number from 0. With any other exponent some Maclaurin coefficients are
+        At least 0. With a fractional exponent some Maclaurin coefficients are
         negative, so the kernel is not positive definite.
     coef0 : float, default=1.0
-        Zero or more, for the same reason.
+        At least 0, for the same reason.
     gamma : float, default=1.0
-        More than zero.
+        More than 0.
 
     Examples
     --------
@@ -69,7 +77,7 @@ class Polynomial(DotProductKernel):
     >>> Polynomial(degree=2)([[1.0, 0.0], [1.0, 1.0]])
     array([[4., 4.],
            [4., 9.]])
-    >>> Polynomial(degree=2).coefficients()
+    >>> Polynomial(degree=2).maclaurin_coefficients()
     array([1., 2., 1.])
     """
 
@@ -80,7 +88,7 @@ class Polynomial(DotProductKernel):
         self.check()
 
     def check(self) -> None:
-        """Refuse parameters that give a negative Maclaurin coefficient."""
+        """Refuse parameters that make a Maclaurin coefficient negative."""
         if not isinstance(self.degree, Integral) or isinstance(self.degree, bool) or self.degree < 0:
             raise ValueError(
                 f"degree must be an integer of at least 0, got {self.degree!r}: "
@@ -96,7 +104,12 @@ class Polynomial(DotProductKernel):
         t += float(self.coef0)
         return whole_power(t, int(self.degree))
 
-    def coefficients(self, radius: float = 1.0, scale: float = 1.0) -> NDArray[np.float64]:
+    @property
+    def n_degrees(self) -> int:
+        """Number of Maclaurin coefficients."""
+        return int(self.degree) + 1
+
+    def maclaurin_coefficients(self, radius: float = 1.0, scale: float = 1.0) -> NDArray[np.float64]:
         """Return C(degree, n) (scale gamma)^n coef0^(degree - n) for n = 0..degree."""
         self.check()
         r, q, g = int(self.degree), float(self.coef0), float(self.gamma) * scale
@@ -107,17 +120,17 @@ class Polynomial(DotProductKernel):
 
 
 class Exponential(DotProductKernel):
-    """The exponential kernel exp(gamma x.y); on rows of unit length a scaled Gaussian kernel.
+    """The exponential kernel exp(gamma x.y), a scaled Gaussian kernel on rows of unit length.
 
     Parameters
     ----------
     gamma : float, default=1.0
-        More than zero.
+        More than 0.
 
     Examples
     --------
     >>> from craftmaps import Exponential
-    >>> Exponential(gamma=2.0).coefficients()[:4].round(3)
+    >>> Exponential(gamma=2.0).maclaurin_coefficients()[:4].round(3)
     array([1.   , 2.   , 2.   , 1.333])
     """
 
@@ -126,7 +139,7 @@ class Exponential(DotProductKernel):
         self.check()
 
     def check(self) -> None:
-        """Refuse a scale that is not positive."""
+        """Refuse a gamma that is not positive."""
         _check_number("gamma", self.gamma, zero_allowed=False)
 
     def of_dot_products(self, t: NDArray[np.floating]) -> NDArray[np.floating]:
@@ -134,8 +147,8 @@ class Exponential(DotProductKernel):
         t *= float(self.gamma)
         return np.exp(t, out=t)
 
-    def coefficients(self, radius: float = 1.0, scale: float = 1.0) -> NDArray[np.float64]:
-        """Return (scale gamma)^n / n! up to where the rest does not matter any more."""
+    def maclaurin_coefficients(self, radius: float = 1.0, scale: float = 1.0) -> NDArray[np.float64]:
+        """Return (scale gamma)^n / n!, cut where the rest is rounding error."""
         self.check()
         gamma = float(self.gamma) * scale
         t = gamma * float(radius)
@@ -144,14 +157,14 @@ class Exponential(DotProductKernel):
                 f"gamma * |x|^2 must be at most 300 for the exponential kernel, got {t:.3g}: scale the rows first."
             )
         terms = [1.0]
-        # Beyond n = t terms fall; twice the last one bounds the rest once n > 2t.
+        # Terms fall beyond n = t, and twice the last one bounds the rest once n > 2t.
         while len(terms) <= 2 * t + 1 or terms[-1] > np.finfo(float).eps * math.exp(t) / 2:
             terms.append(terms[-1] * t / len(terms))
         return np.cumprod([1.0, *(gamma / n for n in range(1, len(terms)))], dtype=np.float64)
 
 
 class MaclaurinSeries(DotProductKernel):
-    """The kernel sum_n a_n (x.y)^n of given coefficients.
+    """The kernel sum_n a_n (x.y)^n with given coefficients.
 
     Parameters
     ----------
@@ -166,56 +179,55 @@ class MaclaurinSeries(DotProductKernel):
     """
 
     def __init__(self, coefficients: Sequence[float]):
-        self._series = coefficients
+        self.coefficients = coefficients
         self.check()
-
-    # `coefficients` is a parameter and, as for every kernel, a method: so the parameter is
-    # kept under another name and these two say how to reach it.
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters, as scikit-learn's estimators do."""
-        return {"coefficients": self._series}
-
-    def set_params(self, **params: Any) -> Self:
-        """Set the parameters, as scikit-learn's estimators do."""
-        for name, value in params.items():
-            if name != "coefficients":
-                raise ValueError(f"Invalid parameter {name!r} for MaclaurinSeries, expected 'coefficients'.")
-            self._series = value
-        self.check()
-        return self
 
     def check(self) -> None:
         """Refuse coefficients that are negative, not finite or all zero."""
         try:
-            a = np.asarray(self._series, dtype=float)
+            a = np.asarray(self.coefficients, dtype=float)
         except (TypeError, ValueError):
             a = np.empty(0)
         if a.ndim != 1 or a.size == 0:
-            raise ValueError(f"coefficients must be a sequence of numbers, got {self._series!r}.")
+            raise ValueError(f"coefficients must be a sequence of numbers, got {self.coefficients!r}.")
         if not np.isfinite(a).all() or a.min() < 0 or a.max() == 0:
             raise ValueError(
-                f"coefficients must be finite, none negative and one positive, got {self._series!r}: "
+                f"coefficients must be finite, none negative and one positive, got {self.coefficients!r}: "
                 "otherwise the kernel is not positive definite."
             )
 
     def of_dot_products(self, t: NDArray[np.floating]) -> NDArray[np.floating]:
         """Return the polynomial at t, by Horner's rule."""
         result = np.zeros_like(t)
-        for a in self.coefficients()[::-1]:
+        for a in self.maclaurin_coefficients()[::-1]:
             result *= t
             result += float(a)
         return result
 
-    def coefficients(self, radius: float = 1.0, scale: float = 1.0) -> NDArray[np.float64]:
-        """Return the given coefficients times powers of the scale, without zeros at the end."""
+    @property
+    def n_degrees(self) -> int:
+        """Number of coefficients without trailing zeros."""
+        return self.maclaurin_coefficients().size
+
+    def maclaurin_coefficients(self, radius: float = 1.0, scale: float = 1.0) -> NDArray[np.float64]:
+        """Return the given coefficients times powers of the scale, without trailing zeros."""
         self.check()
-        a = np.array(self._series, dtype=float)
+        a = np.array(self.coefficients, dtype=float)
         a = a[: np.flatnonzero(a)[-1] + 1]
         return np.asarray(a * scale ** np.arange(a.size), dtype=np.float64)
 
 
+def check_kernel(kernel: Any) -> None:
+    """Refuse anything but a valid kernel of this library."""
+    if not isinstance(kernel, DotProductKernel):
+        raise TypeError(
+            f"kernel must be a Polynomial, Exponential or MaclaurinSeries, got {type(kernel).__name__} {kernel!r}."
+        )
+    kernel.check()
+
+
 def whole_power(t: NDArray[np.floating], exponent: int) -> NDArray[np.floating]:
-    """Return t^exponent by repeated squaring, many times faster than np.power; t is overwritten."""
+    """Return t^exponent by repeated squaring, much faster than np.power; t is overwritten."""
     if exponent == 0:
         return np.ones_like(t)
     result = None
@@ -232,7 +244,7 @@ def whole_power(t: NDArray[np.floating], exponent: int) -> NDArray[np.floating]:
 
 
 def _check_number(name: str, value: Any, zero_allowed: bool) -> None:
-    """Refuse what is not a finite number of the wanted sign."""
+    """Refuse anything but a finite number of the required sign."""
     good = isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
     if not good or value < 0 or (value == 0 and not zero_allowed):
         bound = "at least 0" if zero_allowed else "more than 0"

@@ -34,7 +34,10 @@ BAD_KERNELS = {
     "gamma None": (lambda: Polynomial(gamma=None), "gamma must be a finite number of more than 0, got None"),
     "exponential gamma zero": (lambda: Exponential(gamma=0.0), "gamma must be a finite .* more than 0, got 0.0"),
     "exponential gamma below zero": (lambda: Exponential(-2), "gamma must be a finite .* more than 0, got -2"),
-    "exponential too steep": (lambda: Exponential(1e3).coefficients(), r"gamma \* \|x\|\^2 .* 300 .*, got 1e\+03"),
+    "exponential too steep": (
+        lambda: Exponential(1e3).maclaurin_coefficients(),
+        r"gamma \* \|x\|\^2 .* 300 .*, got 1e\+03",
+    ),
     "no coefficients": (lambda: MaclaurinSeries([]), r"coefficients must be a sequence of numbers, got \[\]"),
     "a table": (lambda: MaclaurinSeries([[1.0]]), r"coefficients must be a sequence of numbers, got \[\[1.0\]\]"),
     "coefficients None": (lambda: MaclaurinSeries(None), "coefficients must be a sequence of numbers, got None"),

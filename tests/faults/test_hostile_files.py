@@ -156,8 +156,10 @@ PARTS = {
     "sketch of huge rows": ("tensorsketch", lambda h: every_width(h, 2**27), "Buckets would take"),
     "map of another kernel": (
         "tensorsketch",
-        lambda h: h["lift"]["feature_map"]["parameters"].update(kernel={"class": "Exponential", "parameters": {}}),
-        "class must be",
+        lambda h: h["lift"]["feature_map"]["parameters"].update(
+            kernel={"class": "Exponential", "parameters": {"gamma": 1.0}}
+        ),
+        "kernel must be a Polynomial for TensorSketch",
     ),
     "landmarks of another width": (
         "landmarks",
@@ -272,7 +274,7 @@ def test_wide_models_are_still_read(tmp_path):
 
 
 def test_what_no_file_can_hold_is_not_written(tmp_path, monkeypatch):
-    monkeypatch.setattr("craftmaps.learners.persistence.rebuilt_parts._MOST_SORTED", 100)
+    monkeypatch.setattr("craftmaps.maps.maclaurin_draw.MOST_SORTED", 100)
     model = CraftRegressor(Polynomial(3), **COMMON).fit(X, X[:, 0])
     with pytest.raises(ValueError, match=r"This model cannot be saved: Permutations would take .* numbers, more than"):
         model.save(tmp_path / "model.craft")

@@ -5,7 +5,7 @@ import pytest
 from scipy.sparse import csr_matrix
 from sklearn.base import clone
 
-from craftmaps import CraftClassifier, CraftMap, LandmarkMap, Polynomial, RandomMaclaurin, load_model
+from craftmaps import CraftClassifier, CraftMap, LandmarkMap, Polynomial, RandomMaclaurin, TensorSketch, load_model
 from craftmaps.learners.fitted_model import FittedModel
 from craftmaps.learners.targets import NumberTargets
 from craftmaps.shaping.row_features import RowFeatures
@@ -18,6 +18,10 @@ WIDE = {
     "craft, a power of two": CraftMap(KERNEL, 32, random_state=0),
     "craft, exact columns kept": CraftMap(Polynomial(2), 64, random_state=0),
     "craft of one feature": CraftMap(KERNEL, 1, random_state=0),
+    "tensorsketch, a power of two": TensorSketch(KERNEL, 64, random_state=0),
+    "tensorsketch, the narrowest on lanes": TensorSketch(Polynomial(2), 16, random_state=0),
+    "tensorsketch of degree 1": TensorSketch(Polynomial(1), 64, random_state=0),
+    "tensorsketch of degree 0": TensorSketch(Polynomial(0), 64, random_state=0),
 }
 
 
@@ -36,10 +40,11 @@ def test_outputs_are_those_of_the_features(name, dtype, form):
 
 
 def test_there_is_something_to_fold():
-    weights = RNG.normal(size=(20, 2))
-    for feature_map in (CraftMap(KERNEL, 20, random_state=0), LandmarkMap(KERNEL, 20, random_state=0)):
-        assert not np.array_equal(feature_map.fit(X)._folded(weights)[:20], weights)
-    assert RandomMaclaurin(KERNEL, 20, random_state=0).fit(X)._folded(weights) is weights
+    weights = RNG.normal(size=(32, 2))
+    for family in (CraftMap, LandmarkMap, TensorSketch):
+        folded = family(KERNEL, 32, random_state=0).fit(X)._folded(weights)
+        assert not np.allclose(folded[:32], weights)
+    assert RandomMaclaurin(KERNEL, 32, random_state=0).fit(X)._folded(weights) is weights
 
 
 @pytest.mark.parametrize("feature_map", ["craft", "landmarks", "maclaurin", "tensorsketch"])

@@ -52,28 +52,28 @@ def test_csr_rows_and_both_precisions(rows, kernel, formula, dtype):
 @pytest.mark.parametrize("radius", [0.1, 1.0, 4.0])
 def test_coefficients_sum_to_the_function(kernel, formula, radius):
     t = np.linspace(-radius, radius, 21)
-    series = np.polynomial.polynomial.polyval(t, kernel.coefficients(radius=radius))
+    series = np.polynomial.polynomial.polyval(t, kernel.maclaurin_coefficients(radius=radius))
     np.testing.assert_allclose(series, formula(t), rtol=0, atol=1e-14 * formula(radius))
 
 
 def test_coefficients():
-    np.testing.assert_array_equal(Polynomial(3, coef0=2.0, gamma=0.5).coefficients(), [8, 6, 1.5, 0.125])
-    np.testing.assert_array_equal(Polynomial(2, coef0=0.0).coefficients(), [0, 0, 1])
-    np.testing.assert_array_equal(Polynomial(0).coefficients(), [1])
-    np.testing.assert_array_equal(MaclaurinSeries([0, 1, 0.5, 0]).coefficients(), [0, 1, 0.5])
-    np.testing.assert_allclose(Exponential(2.0).coefficients()[:5], [1, 2, 2, 4 / 3, 2 / 3], rtol=1e-15)
+    np.testing.assert_array_equal(Polynomial(3, coef0=2.0, gamma=0.5).maclaurin_coefficients(), [8, 6, 1.5, 0.125])
+    np.testing.assert_array_equal(Polynomial(2, coef0=0.0).maclaurin_coefficients(), [0, 0, 1])
+    np.testing.assert_array_equal(Polynomial(0).maclaurin_coefficients(), [1])
+    np.testing.assert_array_equal(MaclaurinSeries([0, 1, 0.5, 0]).maclaurin_coefficients(), [0, 1, 0.5])
+    np.testing.assert_allclose(Exponential(2.0).maclaurin_coefficients()[:5], [1, 2, 2, 4 / 3, 2 / 3], rtol=1e-15)
 
 
 @pytest.mark.parametrize("t", [20, 80, 90, 100, 300])
 def test_a_steep_exponential_has_its_whole_series(t):
-    assert math.fsum(Exponential(t).coefficients()) == pytest.approx(math.exp(t), rel=1e-13)
+    assert math.fsum(Exponential(t).maclaurin_coefficients()) == pytest.approx(math.exp(t), rel=1e-13)
     radius = 0.5  # of a kernel twice as steep
-    a = Exponential(2 * t).coefficients(radius=radius)
+    a = Exponential(2 * t).maclaurin_coefficients(radius=radius)
     assert math.fsum(a * radius ** np.arange(a.size)) == pytest.approx(math.exp(t), rel=1e-13)
 
 
 def test_the_series_of_an_exponential_ends_where_the_rest_is_rounding_error():
-    n_short, n_long = (Exponential().coefficients(radius=radius).size for radius in (0.1, 10.0))
+    n_short, n_long = (Exponential().maclaurin_coefficients(radius=radius).size for radius in (0.1, 10.0))
     assert n_short < 15 < n_long < 60
 
 

@@ -17,21 +17,22 @@ def hadamard(order):
 
 def maclaurin_features(feature_map, X):
     """Return the features of a fitted RandomMaclaurin, factor by factor."""
-    signs, rows, used, first_factor, first_block, n_loose, n_linear, n_constant = feature_map._drawn
-    n_parts, order = signs.shape[1:]
-    rows = rows // 8 % order
+    draw = feature_map._drawn
+    n_parts, order = draw.signs.shape[1:]
+    rows = draw.rows // 8 % order
     x = np.zeros((X.shape[0], order))
     x[:, : X.shape[1]] = feature_map.scale_ * X.astype(np.float64)
     columns = []
-    for (first, end), block in zip(pairwise(first_factor), first_block, strict=True):
-        z = np.ones((X.shape[0], used[first]), complex)
+    for (first, end), block in zip(pairwise(draw.first_factor), draw.first_block, strict=True):
+        z = np.ones((X.shape[0], draw.used[first]), complex)
         for f in range(first, end):
-            factor = (x * signs[block + f - first, 0]) @ hadamard(order)
+            signs, used = draw.signs[block + f - first], draw.used[f]
+            factor = (x * signs[0]) @ hadamard(order)
             if n_parts == 2:
-                factor = factor + 1j * (x * signs[block + f - first, 1]) @ hadamard(order)
-            z[:, : used[f]] *= factor[:, rows[f, : used[f]]]
+                factor = factor + 1j * (x * signs[1]) @ hadamard(order)
+            z[:, :used] *= factor[:, rows[f, :used]]
         columns += [z.real, z.imag][:n_parts]
-    columns += [np.ones((X.shape[0], n_loose)), x[:, :n_linear], np.ones((X.shape[0], n_constant))]
+    columns += [np.ones((X.shape[0], draw.n_loose)), x[:, : draw.n_linear], np.ones((X.shape[0], draw.n_constant))]
     return np.concatenate(columns, axis=1) * feature_map._weights
 
 

@@ -48,8 +48,8 @@ def test_degrees_that_share_a_group(rows, dtype, complex_weights):
         kernel, 41, degrees="proportional", complex_weights=complex_weights, exact_low_degrees=False, random_state=1
     )
     check(feature_map, rows, dtype)
-    used, first_factor = feature_map._drawn[2:4]
-    assert len(set(used[: first_factor[1]])) >= 3, "the first group should mix degrees"
+    draw = feature_map._drawn
+    assert len(set(draw.used[: draw.first_factor[1]])) >= 3, "the first group should mix degrees"
 
 
 @PRECISIONS
@@ -58,7 +58,7 @@ def test_exact_columns(rows, dtype, complex_weights):
     feature_map = RandomMaclaurin(Polynomial(3, coef0=2.0), 50, complex_weights=complex_weights, random_state=2)
     feature_map.set_params(exact_low_degrees=True)
     check(feature_map, rows, dtype)
-    assert feature_map._drawn[6:] == (12, 1)
+    assert (feature_map._drawn.n_linear, feature_map._drawn.n_constant) == (12, 1)
     K = Polynomial(1, coef0=8 / 12, gamma=1.0)(rows) * 12  # 8 + 12 x.y, the low terms of (x.y + 2)^3
     exact = feature_map.transform(rows.astype(dtype))[:, -13:].astype(np.float64)
     np.testing.assert_allclose(exact @ exact.T, K, rtol=TOLERANCE[dtype])
@@ -76,7 +76,7 @@ def test_more_loose_columns_than_a_block_has_rows(rows, dtype, complex_weights):
         random_state=3,
     )
     check(feature_map, rows, dtype)
-    n_loose = feature_map._drawn[5]
+    n_loose = feature_map._drawn.n_loose
     assert n_loose > 2 * 16, "loose columns should need more than two pieces"
     assert n_loose > feature_map.degree_counts_[0] > 0, "there should be constants and unused columns"
 
@@ -94,11 +94,11 @@ def test_a_block_is_never_shared_by_two_factors(rows, complex_weights, projectio
     feature_map = RandomMaclaurin(
         Polynomial(5), 300, projection=projection, complex_weights=complex_weights, random_state=5
     ).fit(rows)
-    signs, rows_of_factors, used, first_factor, first_block = feature_map._drawn[:5]
-    n_factors = np.diff(first_factor)
-    assert first_factor[-1] == len(used)
-    permutations = rows_of_factors[: len(used)] // 8 % 16
-    assert len(signs) == (first_block + n_factors).max() == (5 if projection == "hadamard" else n_factors.sum())
+    draw = feature_map._drawn
+    signs, n_factors = draw.signs, np.diff(draw.first_factor)
+    assert draw.first_factor[-1] == len(draw.used)
+    permutations = draw.rows[: len(draw.used)] // 8 % 16
+    assert len(signs) == (draw.first_block + n_factors).max() == (5 if projection == "hadamard" else n_factors.sum())
     for permutation in permutations:
         assert sorted(permutation) == list(range(16))
     assert len(np.unique(permutations, axis=0)) == len(permutations)
@@ -108,5 +108,5 @@ def test_a_block_is_never_shared_by_two_factors(rows, complex_weights, projectio
 @pytest.mark.parametrize("width", [1, 3, 16])
 def test_the_draw_reaches_as_far_as_the_loops_look_ahead(width):
     feature_map = RandomMaclaurin(Polynomial(3), 50, random_state=0).fit(np.ones((2, width)))
-    rows, used = feature_map._drawn[1:3]
-    assert rows[len(used) :].size >= vectors._LOOK_AHEAD
+    draw = feature_map._drawn
+    assert draw.rows[len(draw.used) :].size >= vectors._LOOK_AHEAD

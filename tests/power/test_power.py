@@ -71,9 +71,8 @@ class Repeating(RandomMaclaurin):
 
     def _draw(self):
         super()._draw()
-        signs, rows, used, first_factor, *rest = self._drawn
-        n_factors = first_factor[1]
-        self._drawn = (signs, rows[np.arange(len(rows)) % n_factors], used, first_factor, *rest)
+        rows, n_factors = self._drawn.rows, self._drawn.first_factor[1]
+        self._drawn = self._drawn._replace(rows=rows[np.arange(len(rows)) % n_factors])
 
 
 def test_variance_check_sees_groups_that_repeat_each_other():

@@ -271,10 +271,11 @@ def _convolve_next(z, is_first, product, twiddles, log2_size, line):
 
 
 @loop
-def _finish(product, twiddles, log2_size, lines, out, row, line):
-    """Transform the product of the spectra back and write the rows."""
-    _halve(product, twiddles.halving, line)
-    _transform(product, log2_size, twiddles.steps, False, line)
+def _finish(product, twiddles, log2_size, lines, is_spectrum, out, row, line):
+    """Transform the product of the spectra back, unless the spectrum is wanted, and write the rows."""
+    if not is_spectrum:
+        _halve(product, twiddles.halving, line)
+        _transform(product, log2_size, twiddles.steps, False, line)
     _store_rows(product, lines, out, row, line)
 
 
@@ -288,22 +289,25 @@ def _log2_size(z, line):
 
 
 @entry
-def convolve_dense(tiles, buckets, signs, twiddles, z, product, out, line):
-    """Write to the rows of `out` the TensorSketch, times 2^(degree + 1) m, of the rows in the tiles."""
+def convolve_dense(tiles, buckets, signs, twiddles, z, product, is_spectrum, out, line):
+    """Write the TensorSketch, times 2^(degree + 1) m, of the rows in the tiles to the rows of `out`.
+
+    With `is_spectrum` write its spectrum instead, times 2^degree and in the order of `product`.
+    """
     log2_size, lines = _log2_size(z, line), np.arange(out.shape[1])
     for t in range(tiles.shape[0]):
         for f in range(buckets.shape[0]):
             _sketch_dense(tiles[t], buckets[f], signs[f], z, line)
             _convolve_next(z, f == 0, product, twiddles, log2_size, line)
-        _finish(product, twiddles, log2_size, lines, out, t * len(line), line)
+        _finish(product, twiddles, log2_size, lines, is_spectrum, out, t * len(line), line)
 
 
 @entry
-def convolve_csr(data, indices, indptr, buckets, signs, twiddles, z, product, out, line):
+def convolve_csr(data, indices, indptr, buckets, signs, twiddles, z, product, is_spectrum, out, line):
     """Do as `convolve_dense` does for the rows of a CSR matrix with a 1 appended."""
     log2_size, lines = _log2_size(z, line), np.arange(out.shape[1])
     for row in range(0, out.shape[0], len(line)):
         for f in range(buckets.shape[0]):
             _sketch_csr(data, indices, indptr, row, buckets[f], signs[f], z, line)
             _convolve_next(z, f == 0, product, twiddles, log2_size, line)
-        _finish(product, twiddles, log2_size, lines, out, row, line)
+        _finish(product, twiddles, log2_size, lines, is_spectrum, out, row, line)

@@ -1,1 +1,1 @@
-"""Rows before they mean anything: randomness, content hashes, canonical forms, tiles."""
+"""Matrices of rows without a meaning yet: randomness, content hashes, samples, canonical forms, tiles."""

@@ -1,8 +1,8 @@
 """Portable randomness: everything a map draws comes from raw Philox words.
 
-Raw 64-bit streams are stable across NumPy versions and easy to rebuild in another language;
-distributions are neither. The key of a stream is the pair (seed, purpose), where the purpose is
-a short name hashed with FNV-1a, so that no draw depends on how much another one consumed.
+Raw 64-bit streams are stable across NumPy versions and easy to rebuild in another language; NumPy's distributions
+are neither. The key of a stream is (seed, purpose), where the purpose is a short name hashed with FNV-1a, so that no
+draw depends on how many words another one consumed.
 """
 
 from numbers import Integral
@@ -12,9 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+FNV_OFFSET, FNV_PRIME = 0xCBF29CE484222325, 0x100000001B3
+
 
 def seed_of(random_state: Any) -> int:
-    """Turn a scikit-learn `random_state` into a seed: an int is its own seed."""
+    """Turn a scikit-learn `random_state` into a seed; an int is its own seed."""
     if isinstance(random_state, Integral) and not isinstance(random_state, bool):
         if not 0 <= int(random_state) < 2**64:
             raise ValueError(f"random_state must be in [0, 2**64), got {random_state}.")
@@ -27,18 +29,18 @@ def seed_of(random_state: Any) -> int:
 
 
 def child_seed(seed: int, purpose: str) -> int:
-    """Derive the seed of a part, such as the up-map of a compact map."""
+    """Derive the seed of a component, such as the up-projection of a compact map."""
     return int(raw_words(seed, purpose, 1)[0] >> np.uint64(1))
 
 
 def raw_words(seed: int, purpose: str, n: int) -> NDArray[np.uint64]:
-    """Return the first n words of the stream of a seed and a purpose."""
+    """Return the first n words of the stream (seed, purpose)."""
     key = np.array([seed, fnv1a(purpose)], dtype=np.uint64)
     return np.random.Philox(key=key).random_raw(n)
 
 
 def signs(seed: int, purpose: str, shape: tuple[int, ...]) -> NDArray[np.int8]:
-    """Draw +1 or -1 from the bits of the stream, the lowest bit of a word first."""
+    """Draw +1 or -1 from the bits of the stream, lowest bit of a word first."""
     n = int(np.prod(shape))
     words = raw_words(seed, purpose, -(-n // 64)).astype("<u8", copy=False)
     bits = np.unpackbits(words.view(np.uint8), count=n, bitorder="little")
@@ -46,7 +48,7 @@ def signs(seed: int, purpose: str, shape: tuple[int, ...]) -> NDArray[np.int8]:
 
 
 def permutations(seed: int, purpose: str, n_permutations: int, n: int) -> NDArray[np.int64]:
-    """Draw permutations of 0..n-1, each as the order that sorts n words."""
+    """Draw permutations of 0..n-1, each the order that sorts n words."""
     words = raw_words(seed, purpose, n_permutations * n).reshape(n_permutations, n)
     return np.argsort(words, axis=1, kind="stable")
 
@@ -64,7 +66,7 @@ def uniforms(seed: int, purpose: str, n: int) -> NDArray[np.float64]:
 
 def fnv1a(text: str) -> int:
     """Hash a string to 64 bits (FNV-1a)."""
-    value = 0xCBF29CE484222325
+    value = FNV_OFFSET
     for byte in text.encode():
-        value = ((value ^ byte) * 0x100000001B3) % 2**64
+        value = ((value ^ byte) * FNV_PRIME) % 2**64
     return value

@@ -1,25 +1,50 @@
-"""A sample of rows that does not depend on their order: those with the smallest content hash.
+"""Samples of different rows, by content hash.
 
-Keeping the rows with the smallest hashes (bottom-k) is mergeable: of two samples the smallest
-of both together are the sample of the whole. Equal rows have equal hashes and count once.
+Keeping the rows with the smallest hashes (bottom-k) does not depend on the order of the rows and is mergeable: the
+smallest hashes of two samples together are the sample of the whole. Equal rows have equal hashes and count once.
 """
 
-from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from craftmaps._rows.canonical import without_duplicates
 from craftmaps._rows.randomness import child_seed
 from craftmaps._rows.tiling import csr_block, frozen
 from craftmaps._system.threads import for_row_blocks
 
 _BLOCK_ROWS = 256
 _WIDEST_DENSE = 2**16
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2^64 over the golden ratio: multiples of it spread evenly
 
-Pick = Callable[[Any, int, int], NDArray[np.int64]]
+
+@dataclass(frozen=True)
+class SampledRows:
+    """Rows from which samples of different rows are taken.
+
+    A sample has the rows with the smallest hashes, or the first rows if the order `is_random` already: hashes of
+    computed rows change with their last digits, so another processor would pick other rows.
+    """
+
+    X: Any
+    is_random: bool = False
+
+    def sample(self, size: int, seed: int) -> Any:
+        """Return `size` different rows, or all of them if there are fewer."""
+        pick = first_rows if self.is_random else bottom_rows
+        return self.X[pick(self.X, size, seed)]
+
+    def halves(self, seed: int, size: int = 256) -> tuple[Any, Any]:
+        """Return the two halves of a sample, dense: in pairs across them no row meets itself."""
+        sample = self.sample(size, seed)
+        if issparse(sample):
+            # Dense, so that CSR rows give the same bits; very wide rows keep their nonzero columns only.
+            wide = sample.shape[1] > _WIDEST_DENSE
+            sample = (sample[:, np.unique(sample.indices)] if wide else sample).toarray()
+        half = max(1, sample.shape[0] // 2)
+        return sample[:half], sample[-half:]
 
 
 def row_hashes(X: Any, seed: int) -> NDArray[np.uint64]:
@@ -28,9 +53,7 @@ def row_hashes(X: Any, seed: int) -> NDArray[np.uint64]:
 
     hashes = np.empty(X.shape[0], np.uint64)
     key = np.uint64(child_seed(seed, "row hash"))
-    if issparse(X) and not X.has_canonical_format:
-        X = X.copy()
-        X.sum_duplicates()
+    X = without_duplicates(X)
 
     def block(start: int, stop: int) -> None:
         if issparse(X):
@@ -51,42 +74,7 @@ def bottom_rows(X: Any, size: int, seed: int) -> NDArray[np.int64]:
     return first[:size]
 
 
-def rows_with_copies(hashes: NDArray[np.uint64], ties: NDArray[np.uint64], size: int) -> NDArray[np.int64]:
-    """Return the positions of `size` rows, in random order; equal rows come as often as among all rows.
-
-    Rows with the smallest hashes are taken, and of each its share of copies. Equal rows with unlike targets are told
-    apart by `ties`, hashes of the targets: the sample depends on the set of rows alone, not on their order.
-    """
-    order = np.lexsort((ties, hashes))
-    hashes, ties = hashes[order], ties[order]
-    is_new = np.diff(hashes, prepend=~hashes[:1]) != 0
-    n_candidates = np.searchsorted(np.cumsum(is_new), size, side="right")  # all copies of `size` different rows
-    size = min(size, int(n_candidates))
-    candidate = np.arange(n_candidates)
-    # Evenly spaced, so that every row, and every target of it, has its share.
-    taken = candidate[(candidate + 1) * size // n_candidates > candidate * size // n_candidates]
-    first = np.searchsorted(hashes[taken], hashes[taken])  # of the taken copies of the same row
-    # Different rows are in a random order; further copies are spread over it.
-    with np.errstate(over="ignore"):
-        keys = hashes[taken] + (np.arange(size) - first).astype(np.uint64) * _GOLDEN
-    return order[taken][np.argsort(keys, kind="stable")]
-
-
 def first_rows(X: Any, size: int, seed: int) -> NDArray[np.int64]:
-    """Return the positions of the first `size` different rows: a sample where their order is random already.
-
-    Hashes of rows that were computed change with their last digits, and another processor would pick others.
-    """
+    """Return the positions of the first `size` different rows."""
     _, first = np.unique(row_hashes(X, seed), return_index=True)
     return np.sort(first)[:size]
-
-
-def sample_halves(X: Any, seed: int, size: int = 256, pick: Pick = bottom_rows) -> tuple[Any, Any]:
-    """Return two samples of different rows, so that in pairing them no row meets itself."""
-    sample = X[pick(X, size, seed)]
-    if issparse(sample):
-        # Dense, so that CSR rows give the same bits; of very wide rows only what is not zero.
-        wide = sample.shape[1] > _WIDEST_DENSE
-        sample = (sample[:, np.unique(sample.indices)] if wide else sample).toarray()
-    half = max(1, sample.shape[0] // 2)
-    return sample[:half], sample[-half:]

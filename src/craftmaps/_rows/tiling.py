@@ -1,7 +1,7 @@
-"""Run a loop over the rows of a matrix: the way from X into lanes and out again.
+"""Run a loop over the rows of a matrix: from X into lanes and back.
 
-Rows are cut into blocks, each block is loaded into tiles, and a loop writes the block's rows of
-the result. What a row becomes does not depend on its block or its lane.
+Rows are cut into blocks, each block is loaded into tiles, and a loop writes the rows of the result. The result for
+a row does not depend on its block or lane.
 """
 
 from collections.abc import Callable
@@ -13,19 +13,19 @@ from scipy.sparse import issparse
 
 from craftmaps._system.threads import for_row_blocks
 
-# Tiles of one block: small enough for the caches that the threads share.
+# Tiles of one block fit into the cache that threads share.
 _BLOCK_BYTES = 2**20
 
 
 def frozen(array: NDArray) -> NDArray:
-    """Return a read-only view: to Numba it is another type, and one type is compiled once."""
+    """Return a read-only view: Numba takes read-only arrays for a type of their own, and one type is compiled once."""
     view = array.view()
     view.flags.writeable = False
     return view
 
 
 def csr_block(X: Any, start: int, stop: int) -> tuple[NDArray, NDArray, NDArray]:
-    """Return data, indices and indptr of some rows of a CSR matrix, in the types of the loops."""
+    """Return data, indices and indptr of rows start to stop of a CSR matrix, in the dtypes of the loops."""
     first, last = X.indptr[start], X.indptr[stop]
     indices = X.indices[first:last].astype(np.int32, copy=False)
     indptr = (X.indptr[start : stop + 1] - first).astype(np.int64)
@@ -45,12 +45,12 @@ def map_rows(
 ) -> NDArray[np.floating]:
     """Return the matrix whose rows `loop(tiles, out, line)` computes from the rows of X.
 
-    Column k of X, times factor[k], stands at number position[k] of a tile of `width` numbers. Lines are as
-    wide as a line of the cache, or half of it where the loop has two for the parts of complex numbers.
+    Column k of X, times factor[k], is number position[k] of a tile of `width` numbers. A line is as wide as a
+    cache line, or half as wide if the loop keeps the parts of complex numbers in two lines (`n_parts=2`).
     """
     from craftmaps._loops import lanes
 
-    if X.shape[1] != position.size:  # loops check no bounds
+    if X.shape[1] != position.size:  # loops do not check bounds
         raise ValueError(f"X must have {position.size} columns, got {X.shape[1]}.")
     out = np.empty((X.shape[0], n_columns), X.dtype) if out is None else out
     position, factor = frozen(position), frozen(factor.astype(X.dtype, copy=False))

@@ -15,11 +15,8 @@ from craftmaps.learners.automatic_choice import FEWEST_ROWS, Found, Task, choose
 from craftmaps.learners.choices import Choices, is_auto
 from craftmaps.learners.survey import Survey
 from craftmaps.learners.targets import Targets
-from craftmaps.maps.craft import CraftMap
+from craftmaps.maps.catalogue import make_map
 from craftmaps.maps.feature_map import fit_in_order
-from craftmaps.maps.landmarks import LandmarkMap
-from craftmaps.maps.maclaurin import RandomMaclaurin
-from craftmaps.maps.tensor_sketch import TensorSketch
 from craftmaps.shaping.covariance_metric import LinearMetric
 from craftmaps.shaping.gradient_metric import GradientMetric
 from craftmaps.shaping.row_features import RowFeatures
@@ -130,10 +127,10 @@ class FeatureRecipe:
         if not any(map(is_auto, (kernel, metric, normalize))):
             return Found(named_shaping(metric, normalize), kernel)
 
-        def make_map(kernel: DotProductKernel, width: int) -> Any:
+        def draw(kernel: DotProductKernel, width: int) -> Any:
             return self._make_map(kernel, width, seed)
 
-        task = Task(make_map, targets.encoded, targets.errors, self.n_components, isinstance(self.feature_map, str))
+        task = Task(draw, targets.encoded, targets.errors, self.n_components, isinstance(self.feature_map, str))
         return choose(X, y, kernel, metric, normalize, task)
 
     def _with_map(
@@ -152,16 +149,10 @@ class FeatureRecipe:
     def _make_map(self, kernel: DotProductKernel, width: int | None, seed: int) -> Any:
         """Return the feature map, not yet fitted, perhaps of another width than asked for."""
         seed, n_components = child_seed(seed, "map"), self.n_components if width is None else width
-        if self.feature_map == "craft":
-            up_components = None if n_components < self.n_components else self.up_components
-            return CraftMap(kernel, n_components, up_components=up_components, random_state=seed)
-        if self.feature_map == "maclaurin":
-            return RandomMaclaurin(kernel, n_components, complex_weights=True, random_state=seed)
-        if self.feature_map == "tensorsketch":
-            return TensorSketch(kernel, n_components, random_state=seed)
-        if self.feature_map == "landmarks":
-            return LandmarkMap(kernel, n_components, random_state=seed)
-        return None if self.feature_map is None else clone(self.feature_map)
+        if not isinstance(self.feature_map, str):
+            return None if self.feature_map is None else clone(self.feature_map)
+        up_components = None if n_components < self.n_components else self.up_components
+        return make_map(self.feature_map, kernel, n_components, up_components=up_components, seed=seed)
 
 
 def choices_of(features: RowFeatures) -> Choices:

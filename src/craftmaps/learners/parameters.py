@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 from sklearn.utils import check_scalar
 from sklearn.utils.validation import validate_data
 
@@ -13,13 +13,12 @@ from craftmaps._rows.canonical import without_duplicates
 from craftmaps.kernels import DotProductKernel, Rows
 from craftmaps.learners.choices import is_auto
 from craftmaps.learners.penalty_search import DEFAULT_ALPHAS
-from craftmaps.maps.feature_map import check_choice
+from craftmaps.maps.catalogue import MAP_NAMES
+from craftmaps.maps.feature_map import check_choice, with_copied_kernel
 from craftmaps.shaping.row_features import same
 from craftmaps.shaping.row_shaping import METRICS
 from craftmaps.tables import is_frame, text_columns
 from craftmaps.tables.columns import listed
-
-FEATURE_MAPS = ("craft", "maclaurin", "tensorsketch", "landmarks", None)
 
 
 class GivenRows(NamedTuple):
@@ -77,7 +76,7 @@ def check_parameters(estimator: Any) -> None:
         raise TypeError(f"kernel must be 'auto' or a kernel of this library, got {estimator.kernel!r}.")
     check_scalar(estimator.n_components, "n_components", Integral, min_val=1)
     if not hasattr(estimator.feature_map, "fit"):
-        check_choice("feature_map", estimator.feature_map, FEATURE_MAPS)
+        check_choice("feature_map", estimator.feature_map, (*MAP_NAMES, None))
     if not hasattr(estimator.metric, "fit"):
         check_choice("metric", estimator.metric, ("auto", *METRICS, None))
     _check_normalize(estimator.normalize)
@@ -127,14 +126,11 @@ def refuse_other_parameters(one: BaseEstimator, other: BaseEstimator) -> None:
 def with_own_kernel(estimator: Any, params: dict[str, Any]) -> dict[str, Any]:
     """Return parameters to set with a copy of the kernel, if one of its own is among them."""
     name = next((name for name in params if name.startswith("kernel__")), None)
-    if name is None:
-        return params
-    kernel = params.get("kernel", estimator.kernel)
-    if is_auto(kernel):
+    if name is not None and is_auto(params.get("kernel", estimator.kernel)):
         raise ValueError(
             f"{name} cannot be set while kernel is 'auto': set a kernel first, such as kernel=Polynomial()."
         )
-    return params | {"kernel": clone(kernel)}
+    return with_copied_kernel(estimator, params)
 
 
 def _check_normalize(normalize: Any) -> None:

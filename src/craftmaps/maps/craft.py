@@ -1,32 +1,42 @@
 """Compact random feature maps: project up, then down (Algorithm 2 of the paper)."""
 
+from collections.abc import Iterator
 from numbers import Integral
-from typing import Any, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
-from sklearn.base import clone
-from sklearn.random_projection import BaseRandomProjection, GaussianRandomProjection
 from sklearn.utils import check_scalar
 
-from craftmaps._rows.randomness import child_seed, seed_of
-from craftmaps._rows.sampling import Pick, bottom_rows, sample_halves
-from craftmaps._rows.tiling import frozen, map_rows, next_power_of_two
+from craftmaps._rows.randomness import child_seed
+from craftmaps._rows.sampling import SampledRows
 from craftmaps._system.threads import blas_threads
-from craftmaps.kernels import DotProductKernel, Polynomial, Rows
-from craftmaps.maps.feature_map import FeatureMap, KernelMap
-from craftmaps.maps.maclaurin import RandomMaclaurin
-from craftmaps.maps.moments import (
-    EstimateMoments,
-    chunked_hadamard_variance,
-    folded_hadamard_variance,
-    random_projection_variance,
+from craftmaps.kernels import DotProductKernel, Polynomial, check_kernel
+from craftmaps.maps.craft_parts import (
+    UP_MAPS,
+    added_variance,
+    apply_to_rows,
+    checked_kept,
+    checked_parts,
+    checked_up,
+    make_down,
+    make_up,
 )
+from craftmaps.maps.drawing_costs import DrawingCost
+from craftmaps.maps.feature_map import FeatureMap, KernelMap, NoState, SeededMap
+from craftmaps.maps.fused import can_be_fused, fused_transform, fused_weights
+from craftmaps.maps.moments import EstimateMoments
 from craftmaps.maps.projections import FoldedHadamard, HadamardProjection, SubsampledHadamard
-from craftmaps.maps.tensor_sketch import TensorSketch
 
 _BLOCK_BYTES = 2**24
+
+
+class CraftState(NamedTuple):
+    """What a compact map learns from rows."""
+
+    up_: Any
+    n_kept_: int
 
 
 class CraftMap(KernelMap):
@@ -34,10 +44,10 @@ class CraftMap(KernelMap):
 
     An up-projection :math:`Z: R^d \to R^D` estimates the kernel well but wastefully; a
     Johnson-Lindenstrauss down-projection :math:`G: R^D \to R^E` keeps its inner products in
-    fewer numbers. At equal output width E the error is below that of the up-map alone, unless
-    the kernel is so nearly linear that the up-map is almost exact.
-    With Hadamard transforms for both a row costs a product a factor, :math:`O(D)` in all, and transforms
-    of sizes d and E; the D numbers of a row are never all there at once.
+    fewer numbers. At equal output width E the error is below that of the up-projection alone, unless
+    the kernel is so nearly linear that the up-projection is almost exact.
+    With Hadamard transforms in both, a row costs one product for each factor, :math:`O(D)` in all, and transforms
+    of sizes d and E; the D up-features of a row never exist all at once.
 
     Parameters
     ----------
@@ -45,31 +55,31 @@ class CraftMap(KernelMap):
     n_components : int, default=1024
         Output width E.
     up : {"maclaurin", "tensorsketch"} or transformer, default="maclaurin"
-        The up-projection. "maclaurin" means `RandomMaclaurin` with complex weights and optimal
-        degrees; where it lowers the predicted error, its exact constant and linear columns are
-        spared from the down-projection. A transformer is cloned and its output projected down
-        whole; if it is a map of this library, its own kernel and `n_components` count.
+        The up-projection. "maclaurin" means `RandomMaclaurin` with complex weights and optimal degrees; its exact
+        constant and linear columns bypass the down-projection where that lowers the predicted error. A transformer
+        is cloned, and all of its output is projected down; a map of this library uses its own
+        kernel and `n_components`.
     up_components : int or None, default=None
-        Width D of the up-projection that a name stands for; None means 8 * n_components, as
+        Width D of an up-projection given by name; None means 8 * n_components, as
         in the paper's tables.
     down : {"hadamard", "gaussian"} or random projection, default="hadamard"
-        The down-projection. "hadamard" adds up chunks of the D numbers with random signs and transforms
+        The down-projection. "hadamard" adds up chunks of the D up-features with random signs and transforms
         the sum, which keeps the first rows of a randomised Hadamard transform of all of them (`FoldedHadamard`);
-        "gaussian" is a Gaussian matrix. A `SubsampledHadamard`, which keeps rows at random as the
-        paper does, or any of scikit-learn's random projections is cloned and set to `n_components`.
+        "gaussian" is a Gaussian matrix. A `SubsampledHadamard`, which keeps random rows as the
+        paper does, or a random projection of scikit-learn is cloned and set to `n_components`.
     random_state : int, RandomState instance or None, default=None
-        Where the seed comes from. Transformers without a `random_state` of their own get one.
+        Source of the seed. Transformers without a `random_state` of their own get one.
 
     Attributes
     ----------
     seed_ : int
-        All that is needed to draw the map again, beside what the up-map learned in `fit`.
+        Seed, `n_kept_` and the state of `up_` are all that is needed to draw the map again.
     up_ : transformer
         The fitted up-projection.
     down_ : transformer
         The fitted down-projection.
     n_kept_ : int
-        Columns of the up-projection, its last ones, that are kept as they are.
+        Number of columns, the last ones of the up-projection, that bypass the down-projection.
 
     References
     ----------
@@ -102,223 +112,184 @@ class CraftMap(KernelMap):
         self.down = down
         self.random_state = random_state
 
-    def fit(self, X: Rows, y: Any = None) -> Self:
-        """Fit the up-projection and draw the down-projection for its width."""
-        return self._fit(X, bottom_rows)
+    _State = CraftState
 
-    def _fit(self, X: Rows, pick: Pick) -> Self:
-        """Do the same with rows picked so."""
-        X = self._validated(X)
-        self._checked_kernel()
+    def _check_parameters(self) -> None:
+        """Refuse parameters that cannot work."""
+        check_kernel(self.kernel)
         check_scalar(self.n_components, "n_components", Integral, min_val=1)
         if self.up_components is not None:
             check_scalar(self.up_components, "up_components", Integral, min_val=1)
-        self.seed_ = seed_of(self.random_state)
-        self._make_down(0)  # a bad one is refused before an earlier fit is lost
-        up = self._make_up()
-        self.up_ = up._fit(X, pick) if isinstance(up, KernelMap) else up.fit(X)
-        self.n_kept_ = self._choose_kept(X, pick)
-        self._draw_down(self._up_width(X))
-        return self
+        make_down(self.down, int(self.n_components), seed=0)
 
-    def _draw_down(self, up_width: int | None = None) -> None:
-        """Draw the down-projection for the columns that are not kept."""
-        n_down = (self.up_._n_features_out if up_width is None else up_width) - self.n_kept_
-        self.down_ = self._make_down(self.n_kept_)
-        if isinstance(self.down_, SubsampledHadamard):
-            # Columns of the up-maps are exchangeable enough to keep their places, which
-            # lets the fused loop work on one chunk of them at a time.
-            self.down_.n_features_in_ = n_down
-            self.down_._draw(n_down, shuffle=False)
+    def _allocate(self, rows: SampledRows) -> None:
+        """Prepare the up-projection and choose the columns to keep."""
+        up = make_up(self.up, self.kernel, self._up_components, child_seed(self.seed_, "up"))
+        if isinstance(up, SeededMap):
+            up._prepare(rows)
         else:
-            self.down_.fit(np.zeros((1, n_down)))  # random projections look at the width alone
-        if self._is_fused:
-            # The signs and the scale of the down-projection ride on the weights of the up-features.
-            self._fused_weights = self.up_._weights.copy()
-            self._fused_weights[:n_down] *= self.down_.signs_ * self.down_._scale
-        self._remember_parameters()
+            up = up.fit(rows.X)
+        self.up_ = up
+        self.n_kept_ = self._choose_kept(rows)
+        if isinstance(up, FeatureMap):
+            self._make_down(up._n_features_out)
+        else:  # a foreign transformer shows its width by a row
+            self._make_down(apply_to_rows(up, rows.X[:1], rows.X.dtype).shape[1])
 
-    def _up_width(self, X: Any) -> int:
-        """Return the width of the up-projection; of a foreign one a row shows it."""
-        if isinstance(self.up_, FeatureMap):
-            return self.up_._n_features_out
-        return _apply(self.up_, X[:1], X.dtype).shape[1]
+    def _choose_kept(self, rows: SampledRows) -> int:
+        """Choose how many exact columns bypass the down-projection: none, the constant, or all.
 
-    def _make_up(self) -> Any:
-        """Return the up-projection, not yet fitted."""
-        seed = child_seed(self.seed_, "up")
-        width = self.up_components or 8 * int(self.n_components)
-        if isinstance(self.up, str):
-            if self.up == "maclaurin":
-                return RandomMaclaurin(self.kernel, width, complex_weights=True, random_state=seed)
-            if self.up == "tensorsketch":
-                return TensorSketch(self.kernel, width, random_state=seed)
-        elif hasattr(self.up, "fit") and hasattr(self.up, "transform"):
-            return _seeded_clone(self.up, seed if isinstance(self.up, FeatureMap) else seed % 2**32)
-        raise ValueError(f"up must be 'maclaurin', 'tensorsketch' or a transformer, got {self.up!r}.")
-
-    def _choose_kept(self, X: Any, pick: Pick = bottom_rows) -> int:
-        """Choose how many exact columns to spare from the down-projection: none, the constant, or all.
-
-        A kept column is exact in the result too, and its energy does not add to the error of
-        the others, but it takes one of their places.
+        A kept column stays exact and adds nothing to the error of the others, but takes one of their places.
         """
         if self.up != "maclaurin":
-            return 0  # a given up-map goes through the down-projection whole
+            return 0  # all columns of a given map are projected down
         shares, n_components = self.up_.shares_, int(self.n_components)
-        left, right = sample_halves(X, self.seed_, pick=pick)
+        left, right = rows.halves(self.seed_)
         errors = {
-            n_kept: float(np.mean(self._added_variance(left, right, n_kept)))
+            n_kept: float(np.mean(added_variance(self.up_, self.down, n_components, left, right, n_kept)))
             for n_kept in {0, shares.n_constant, shares.n_constant + shares.n_linear}
             if n_kept < min(n_components, self.up_.n_components)
         }
         return min(errors, key=lambda n_kept: errors[n_kept])
 
-    def _make_down(self, n_kept: int) -> Any:
-        """Return the down-projection, not yet fitted, for all but the columns that are kept."""
-        seed = child_seed(self.seed_, "down")
-        n_components = int(self.n_components) - n_kept
-        if isinstance(self.down, str):
-            if self.down == "hadamard":
-                return FoldedHadamard(n_components, random_state=seed)
-            if self.down == "gaussian":
-                return GaussianRandomProjection(n_components, random_state=seed % 2**32)
-        elif isinstance(self.down, (SubsampledHadamard, BaseRandomProjection)):
-            small = isinstance(self.down, BaseRandomProjection)  # those take 32-bit seeds only
-            return _seeded_clone(self.down, seed % 2**32 if small else seed).set_params(n_components=n_components)
-        raise ValueError(
-            "down must be 'hadamard', 'gaussian', a SubsampledHadamard or a random projection of scikit-learn, "
-            f"got {self.down!r}."
-        )
+    def _make_down(self, up_width: int) -> None:
+        """Make the down-projection for all but the kept columns; draw nothing."""
+        self._n_down = up_width - self.n_kept_
+        self.down_ = make_down(self.down, int(self.n_components) - self.n_kept_, child_seed(self.seed_, "down"))
+        if isinstance(self.down_, SeededMap):
+            self.down_._restore(self._n_down, NoState())
+
+    def _draw(self) -> None:
+        """Draw both projections."""
+        super()._draw()
+        if isinstance(self.up_, SeededMap):
+            self.up_._draw()
+        if isinstance(self.down_, SubsampledHadamard):
+            # The order of up-features is random enough. In order, the fused loop needs one chunk at a time.
+            self.down_._draw(shuffle=False)
+        elif isinstance(self.down_, SeededMap):
+            self.down_._draw()
+        else:
+            self.down_.fit(np.zeros((1, self._n_down)))  # random projections look at the width only
+        if self._is_fused:
+            self._fused_weights = fused_weights(self.up_, self.down_)
+
+    def _restore(self, width: int, state: CraftState) -> None:
+        """Take over an up-projection that is not drawn yet, and the number of kept columns."""
+        super()._restore(width, state)
+        if self.up is None:
+            self.up = self.up_
+        self._make_down(self.up_._n_features_out)
+
+    def _saved_parameters(self) -> dict[str, Any]:
+        """Return the parameters for a model file: a given up-projection is in the state, of `down` the seed is kept."""
+        changed: dict[str, Any] = {} if isinstance(self.up, str) else {"up": None}
+        if self.down != "hadamard":
+            changed["down"] = {"random_state": int(self.down_.seed_)}
+        return super()._saved_parameters() | changed
+
+    def _refuse_unsavable(self) -> None:
+        """Refuse projections that a model file cannot describe."""
+        is_known = isinstance(self.up, str) or type(self.up) in UP_MAPS[None]
+        if not is_known or not (self.down == "hadamard" or type(self.down) is SubsampledHadamard):
+            raise TypeError(
+                "A model with a CraftMap can be saved if its up is a name, a RandomMaclaurin or a TensorSketch "
+                "and its down is 'hadamard' or a SubsampledHadamard."
+            )
+
+    @staticmethod
+    def _checked_parts(fields: Any) -> dict[str, Any]:
+        """Return up, its width and down from a model file."""
+        return checked_parts(fields)
+
+    def _checked_state(self, fields: Any, width: int) -> CraftState:
+        """Return the up-projection and the kept columns from a model file."""
+        up = checked_up(fields, width, self.up, self._up_components)
+        return CraftState(up, checked_kept(fields, up, self.up, int(self.n_components)))
+
+    def _drawing_costs(self) -> Iterator[DrawingCost]:
+        """Yield the costs of both projections."""
+        yield from self.up_._drawing_costs()
+        yield from self.down_._drawing_costs()
+
+    @property
+    def _up_components(self) -> int:
+        """Width of an up-projection given by name."""
+        return int(self.up_components or 8 * int(self.n_components))
 
     @property
     def _is_fused(self) -> bool:
-        """Whether one loop does both projections."""
-        maclaurin = isinstance(self.up_, RandomMaclaurin) and self.up_.projection != "rademacher"
-        return maclaurin and isinstance(self.down_, HadamardProjection)
+        """Whether one loop runs both projections."""
+        return can_be_fused(self.up_, self.down_)
+
+    @property
+    def _is_foldable(self) -> bool:
+        """Whether the last step is a Hadamard transform that can be applied to weights instead."""
+        return self._is_fused and isinstance(self.down_, FoldedHadamard)
 
     def _transform_rows(self, X: Any) -> NDArray[np.floating]:
-        """Map rows that are known to be good."""
-        return self._transform_fused(X) if self._is_fused else self._transform_in_blocks(X)
+        """Map validated rows."""
+        if self._is_fused:
+            return fused_transform(X, self.up_, self.down_, self._fused_weights)
+        return self._transform_in_blocks(X)
 
     def _transform_into(self, X: Any, out: NDArray[np.floating]) -> None:
-        """Write what rows become into an array."""
+        """Write the features of validated rows to `out`."""
         if self._is_fused:
-            self._transform_fused(X, out)
+            fused_transform(X, self.up_, self.down_, self._fused_weights, out)
         else:
             super()._transform_into(X, out)
 
     def _folded(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the weights of the sum of chunks: those of features, through the last Hadamard transform."""
+        """Turn the weights of features into weights of the sum of chunks, by the last Hadamard transform."""
         return self.down_._folded_weights(weights, self.n_kept_) if self._is_foldable else weights
 
     def _unfinished_into(self, X: Any, out: NDArray[np.floating]) -> None:
-        """Write the sum of chunks without the last transform, if both projections run in one loop."""
+        """Write the sum of chunks to `out`, or the features if the weights are not folded."""
         if self._is_foldable:
-            self._transform_fused(X, out, is_finished=False)
+            fused_transform(X, self.up_, self.down_, self._fused_weights, out, is_finished=False)
         else:
             self._transform_into(X, out)
 
-    @property
-    def _is_foldable(self) -> bool:
-        """Whether the last step is a transform that weights can go through instead."""
-        return self._is_fused and isinstance(self.down_, FoldedHadamard)
-
-    def _transform_fused(self, X: Any, out: NDArray | None = None, is_finished: bool = True) -> NDArray[np.floating]:
-        """Run the up- and the down-projection in one loop, perhaps without the last Hadamard transform."""
-        from craftmaps._loops import hadamard, lanes
-
-        draw, order, n_factor_lines = self.up_._loop_arguments()
-        weights, n_kept, n_parts = frozen(self._fused_weights.astype(X.dtype)), self.n_kept_, draw.signs.shape[1]
-
-        def room(n_lines: int, line: tuple[int, ...]) -> NDArray:
-            return lanes.aligned_empty(n_lines * len(line), X.dtype)
-
-        if isinstance(self.down_, FoldedHadamard):
-            fold = self.down_._fold(n_kept, is_finished)
-            n_sums = self.down_._chunk + n_kept
-
-            def loop(tiles: NDArray, rows_out: NDArray, line: tuple[int, ...]) -> None:
-                factor, total = room(n_factor_lines, line), room(n_sums, line)
-                hadamard.folded_craft_rows(tiles, draw, weights, fold, factor, total, rows_out, line, line * n_parts)
-        else:
-            subsample = self.down_._subsample()
-            # Room for an unfinished chunk and one more group of features, padded to whole chunks.
-            chunk = 1 << subsample.log2_chunk
-            n_features = chunk * (1 + -(-2 * order // chunk))
-
-            def loop(tiles: NDArray, rows_out: NDArray, line: tuple[int, ...]) -> None:
-                z, factor = room(n_features, line), room(n_factor_lines, line)
-                total = room(subsample.residues.size, line)
-                hadamard.craft_rows(
-                    tiles, draw, weights, n_kept, subsample, z, factor, total, rows_out, line, line * n_parts
-                )
-
-        return map_rows(X, self._n_features_out, loop, out=out, **self.up_._loading(X.dtype))
-
     def _transform_in_blocks(self, X: Any) -> NDArray[np.floating]:
-        """Run one projection after the other, on so few rows that no large array comes up."""
+        """Run one projection after the other, on blocks of rows that bound the size of the up-features."""
         out = np.empty((X.shape[0], self._n_features_out), X.dtype)
-        n_down = self.down_.n_features_in_
-        block = max(16, _BLOCK_BYTES // (8 * n_down))
+        block = max(16, _BLOCK_BYTES // (8 * self._n_down))
         with blas_threads():
             for start in range(0, X.shape[0], block):
-                Z = _apply(self.up_, X[start : start + block], X.dtype)
-                projected = _apply(self.down_, Z[:, :n_down], X.dtype)
+                Z = apply_to_rows(self.up_, X[start : start + block], X.dtype)
+                projected = apply_to_rows(self.down_, Z[:, : self._n_down], X.dtype)
                 end = projected.shape[1]
                 out[start : start + block, :end] = projected.toarray() if issparse(projected) else projected
-                out[start : start + block, end:] = Z[:, n_down:] if self.n_kept_ else 0
+                out[start : start + block, end:] = Z[:, self._n_down :] if self.n_kept_ else 0
         return out
+
+    @property
+    def _estimated_kernel(self) -> Any:
+        """The kernel of the up-projection, which may have its own."""
+        return self._known_up._estimated_kernel
+
+    @property
+    def _known_up(self) -> Any:
+        """The up-projection, if it is a map whose moments are known."""
+        if not isinstance(self.up_, SeededMap):
+            raise TypeError(f"The error of a map over a {type(self.up_).__name__} cannot be predicted.")
+        return self.up_
 
     def _estimate_moments(self, X: Any, Y: Any = None) -> EstimateMoments:
         """Return the moments of the estimate at all pairs of rows."""
-        if not hasattr(self.up_, "_estimate_moments"):
-            raise TypeError(f"The error of a map over a {type(self.up_).__name__} cannot be predicted.")
-        up = self.up_._estimate_moments(X, Y)
-        return up._replace(variance=up.variance + self._added_variance(X, Y, self.n_kept_))
-
-    def _added_variance(self, X: Any, Y: Any, n_kept: int) -> NDArray[np.float64]:
-        """Return the variance that the down-projection adds if it spares the last n_kept columns."""
-        is_maclaurin = isinstance(self.up_, RandomMaclaurin)
-        up = self.up_._estimate_moments(X, Y, n_kept) if is_maclaurin else self.up_._estimate_moments(X, Y)
-        N, S, Q = up.lengths, up.mean**2 + up.variance, up.fourth
-        E, D = int(self.n_components) - n_kept, int(self.up_.n_components) - n_kept
-        is_spread = isinstance(self.down, SubsampledHadamard)
-        if not (is_spread or self.down == "hadamard"):
-            density = getattr(getattr(self, "down_", None), "density_", None)
-            return random_projection_variance(N, S, Q, E, density)
-        chunk = next_power_of_two(E)
-        if is_maclaurin:
-            sums = self.up_._chunk_sums(X, Y, n_kept, chunk)
-        else:
-            n_chunks = -(-D // chunk)
-            sums = (N / n_chunks, S / n_chunks)
-        if is_spread:
-            return chunked_hadamard_variance(N, S, Q, sums, E, next_power_of_two(max(D, E)), chunk)
-        return folded_hadamard_variance(N, S, Q, sums, E, chunk)
+        up = self._known_up._estimate_moments(X, Y)
+        E, density = int(self.n_components), getattr(self.down_, "density_", None)
+        added = added_variance(self.up_, self.down, E, X, Y, self.n_kept_, density)
+        return up._replace(variance=up.variance + added)
 
     def _operations(self, density: float) -> float:
-        """Count the arithmetic of a row: the up-projection and the down-projection."""
+        """Count the arithmetic of a row: both projections."""
         up = self.up_._operations(density)
         if isinstance(self.down_, HadamardProjection):
             return up + self.down_._operations(1.0)
-        return up + 2.0 * self.down_.n_features_in_ * int(self.n_components)
+        return up + 2.0 * self._n_down * int(self.n_components)
 
     @property
     def _n_features_out(self) -> int:
         return int(self.n_components)
-
-
-def _seeded_clone(transformer: Any, seed: int) -> Any:
-    """Clone a transformer; if it has a free `random_state`, set it."""
-    copy = clone(transformer)
-    if "random_state" in copy.get_params() and copy.get_params()["random_state"] is None:
-        copy.set_params(random_state=seed)
-    return copy
-
-
-def _apply(transformer: Any, X: Any, dtype: np.dtype) -> Any:
-    """Transform rows that are known to be good, in the precision asked for."""
-    rows = getattr(transformer, "_transform_rows", transformer.transform)(X)
-    rows = rows if issparse(rows) else np.asarray(rows)
-    return rows.astype(dtype, copy=False)

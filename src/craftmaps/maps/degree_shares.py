@@ -1,10 +1,13 @@
-"""How the columns of a Maclaurin map are shared out to degrees, and what follows from it."""
+"""How the columns of a Maclaurin map are allocated to degrees, and the moments that follow."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from craftmaps._system.fields import Fields
+from craftmaps.kernels import HIGHEST_DEGREE
+from craftmaps.maps.drawing_costs import WIDEST_ROWS
 from craftmaps.maps.moments import (
     EstimateMoments,
     Pairs,
@@ -19,10 +22,9 @@ from craftmaps.maps.moments import (
 class DegreeShares:
     """Counts and weights of the features of every degree.
 
-    `counts[n]` features of degree n contribute `weights[n]` each to the kernel estimate. They are
-    independent, or if `order` is given they come from Hadamard blocks of that order. A feature is
-    one column, or two if its weights are complex. Columns stand in this order: features of
-    degree 1 or more in groups of blocks, features of degree 0, `n_unused` zeros,
+    `counts[n]` features of degree n contribute `weights[n]` each to the kernel estimate. They are independent, or
+    come from Hadamard blocks of the given `order`. A feature is one column, or two if its weights are complex. The
+    order of the columns: features of degree 1 or more in groups of blocks, features of degree 0, `n_unused` zeros,
     and the exact part: `n_linear` and `n_constant` columns.
     """
 
@@ -35,10 +37,29 @@ class DegreeShares:
     order: int | None
     complex_weights: bool
 
+    @classmethod
+    def from_fields(cls, values: Fields, n_columns: int) -> "DegreeShares":
+        """Read shares of at most `n_columns` columns from an untrusted file; `check` compares them with a map."""
+        values.only(field.name for field in fields(cls))
+        most = HIGHEST_DEGREE + 1
+        counts = values.numbers("counts", most, low=0)
+        if not all(type(count) is int for count in values.value("counts")) or counts.sum() > n_columns:
+            raise values.refuse("counts", f"a list of whole numbers that add up to at most {n_columns}")
+        return cls(
+            coefficients=values.numbers("coefficients", most, low=0),
+            counts=counts.astype(np.int64),
+            weights=values.numbers("weights", most, low=0),
+            n_unused=values.whole("n_unused", 0, n_columns),
+            n_linear=values.whole("n_linear", 0, n_columns),
+            n_constant=values.whole("n_constant", 0, 1),
+            order=None if values.value("order") is None else values.whole("order", 1, WIDEST_ROWS),
+            complex_weights=values.flag("complex_weights"),
+        )
+
     def check(
         self, n_columns: int, n_features: int, order: int | None, complex_weights: bool, n_degrees: int | None = None
     ) -> None:
-        """Refuse shares that do not fit each other, or not a map of so many columns of rows of n_features."""
+        """Refuse shares that contradict each other, or a map of `n_columns` columns for rows of `n_features`."""
         sizes = {"coefficients": self.coefficients.size, "weights": self.weights.size}
         for name, size in sizes.items():
             if size != self.counts.size:
@@ -46,7 +67,7 @@ class DegreeShares:
         if n_degrees is not None and self.counts.size != n_degrees:
             raise ValueError(f"there are counts of {self.counts.size} degrees, but the kernel has {n_degrees}")
         if (self.counts < 0).any() or self.n_unused < 0:
-            raise ValueError("there are fewer than no columns of a degree")
+            raise ValueError("a number of columns is negative")
         if self.order != order or self.complex_weights != complex_weights:
             raise ValueError(
                 f"blocks of order {self.order} with complex_weights={self.complex_weights}, "
@@ -56,10 +77,15 @@ class DegreeShares:
             raise ValueError(f"n_linear must be 0 or the {n_features} columns of the rows, got {self.n_linear}")
         if self.n_constant not in (0, 1):
             raise ValueError(f"n_constant must be 0 or 1, got {self.n_constant}")
-        n_random = (2 if complex_weights else 1) * int(self.counts[1:].sum()) + int(self.counts[0])
+        n_random = self.n_parts * int(self.counts[1:].sum()) + int(self.counts[0])
         total = n_random + self.n_unused + self.n_linear + self.n_constant
         if total != n_columns:
             raise ValueError(f"the columns of all kinds add up to {total}, expected {n_columns}")
+
+    @property
+    def n_parts(self) -> int:
+        """Columns of a feature: 2 if weights are complex, else 1."""
+        return 2 if self.complex_weights else 1
 
     @property
     def groups(self) -> NDArray[np.int64]:
@@ -68,24 +94,24 @@ class DegreeShares:
 
     @property
     def n_factors(self) -> NDArray[np.int64]:
-        """The highest degree of every group of blocks, that of its first feature; a group of constants is none."""
+        """The highest degree of every group of blocks, which its first feature has; constants form no group."""
         return self._feature_degrees[:: self._group_size]
 
     @property
     def n_uses(self) -> NDArray[np.int64]:
-        """How many features of a group have its first factor, how many its second, and so on, for all groups."""
+        """Number of features that have the first factor of a group, the second, and so on, for all groups."""
         at_least = np.cumsum(self.groups[:, :0:-1], axis=1)[:, ::-1]  # features of degree 1, 2, ... or more
         return at_least[at_least > 0]
 
     @property
     def _feature_degrees(self) -> NDArray[np.int64]:
-        """The degrees of all features that have factors, the highest first."""
+        """The degrees of all features but constants, highest first."""
         descending = np.arange(self.counts.size)[:0:-1]
         return np.repeat(descending, self.counts[descending])
 
     @property
     def _group_size(self) -> int:
-        """The number of features of a group, but for the last one."""
+        """The number of features of every group but the last, which may have fewer."""
         return self.order or max(1, int(self.counts.sum()))
 
     def without_exact(self, n_kept: int) -> "DegreeShares":
@@ -95,11 +121,10 @@ class DegreeShares:
         return replace(self, n_constant=0, n_linear=0)
 
     def columns(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Return degree and squared weight of every column, in their order."""
-        n_parts = 2 if self.complex_weights else 1
-        degrees, size = self._feature_degrees, self._group_size
+        """Return degree and squared weight of every column, in order."""
+        n_parts, degrees, size = self.n_parts, self._feature_degrees, self._group_size
         last = degrees.size // size * size
-        # The parts of a group stand one behind the other.
+        # The imaginary parts of a group follow its real parts.
         degree = np.concatenate(
             [
                 np.repeat(degrees[:last].reshape(-1, 1, size), n_parts, axis=1).ravel(),
@@ -118,7 +143,7 @@ class DegreeShares:
         return degree, worth
 
     def mean(self, dot: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return what the map estimates on average over its signs, given these counts."""
+        """Return the expectation of the kernel estimate over the signs, given the counts."""
         a = self.counts * self.weights
         a[0] += self.coefficients[0] * self.n_constant
         if self.n_linear:
@@ -126,7 +151,7 @@ class DegreeShares:
         return np.asarray(np.polynomial.polynomial.polyval(dot, a), dtype=np.float64)
 
     def estimate_moments(self, pairs: Pairs) -> EstimateMoments:
-        """Return the moments of the estimate, given how many features each degree has got."""
+        """Return the moments of the kernel estimate over the signs, given the counts."""
         covariances = [
             maclaurin_covariance(pairing, self.weights, self.groups, self.order, self.complex_weights)
             for pairing in (of_estimate(pairs), of_lengths(pairs))
@@ -140,14 +165,14 @@ class DegreeShares:
         return EstimateMoments(self.mean(pairs.dot), covariances[0], lengths, fourth)
 
     def chunk_sums(self, pairs: Pairs, chunk: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Cut the columns into chunks; sum the products of squared lengths, and the squared estimates, of chunks.
+        """Sum, over chunks of columns, the products of squared lengths and the squared kernel estimates.
 
-        Both in the mean over the signs. What varies about them is taken to vary in every chunk on its own.
+        Both are expectations over the signs; chunks are taken to vary independently.
         """
         whole = self.estimate_moments(pairs)
         degree, worth = self.columns()
-        # In the mean a column of degree n has the square worth * |x|^2n, times sqrt(2)^n / sqrt(2) if
-        # complex; a column of the exact linear part has its share of |x|^2.
+        # The expected square of a column of degree n is worth * |x|^2n, times 2^(n - 1) if complex; each of the
+        # exact linear columns has an equal part of |x|^2.
         share = worth.copy()
         if self.complex_weights:
             random = np.arange(degree.size) < degree.size - self.n_constant - self.n_linear
@@ -160,7 +185,7 @@ class DegreeShares:
         gram = table.T @ table
         powers = np.arange(self.counts.size)
         lengths = (pairs.left**powers) @ gram @ (pairs.right.T**powers).T
-        # On the anti-diagonals of the Gram matrix stand the coefficients of the squared polynomials.
+        # The sums of the anti-diagonals of the Gram matrix are the coefficients of the squared polynomials.
         squares = np.array(
             [np.trace(gram[:, ::-1], offset=gram.shape[0] - 1 - k) for k in range(2 * gram.shape[0] - 1)]
         )
@@ -170,7 +195,7 @@ class DegreeShares:
 
 
 def group_counts(counts: NDArray[np.int64], order: int | None) -> NDArray[np.int64]:
-    """Cut the features, highest degree first, into groups of `order`; count degrees in each."""
+    """Cut the features, highest degree first, into groups of `order`; count the degrees in each group."""
     if order is None:
         return counts[None, :]
     positive = counts.copy()

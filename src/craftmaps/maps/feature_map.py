@@ -1,7 +1,10 @@
-"""What all maps have in common: how they meet scikit-learn."""
+"""Base classes of all maps: scikit-learn's contract, and the steps by which a map is fitted, saved and rebuilt."""
 
-from abc import abstractmethod
-from typing import Any, Self
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,30 +15,32 @@ from sklearn.utils import assert_all_finite
 from sklearn.utils.extmath import row_norms
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from craftmaps._rows.canonical import without_duplicates
-from craftmaps._rows.sampling import Pick, first_rows
-from craftmaps._system.threads import for_row_blocks
-from craftmaps.kernels import DotProductKernel, Rows
+from craftmaps._rows.canonical import has_finite_sums, without_duplicates
+from craftmaps._rows.randomness import seed_of
+from craftmaps._rows.sampling import SampledRows
+from craftmaps.kernels import Rows
+from craftmaps.maps.drawing_costs import DrawingCost
+from craftmaps.maps.moments import EstimateMoments
 
 _ROWS_AT_A_TIME = 1024
-_NUMBERS_AT_A_TIME = 2**18
 
 
-class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
     """A transformer of dense or CSR rows that keeps single and double precision."""
 
     n_features_in_: int
+    # The parameters that the current draw belongs to; empty for a map without a draw.
+    _drawn_for: Mapping[str, Any] = {}
 
     def transform(self, X: Rows) -> NDArray[np.floating]:
         """Map the rows of X; the result keeps the precision of X."""
         check_is_fitted(self)
         self._refuse_changed_parameters()
-        self.n_features_in_ = getattr(self, "_drawn_width", self.n_features_in_)  # a refused fit may have changed it
         return self._transform_rows(self._validated(X, reset=False))
 
     @abstractmethod
     def _transform_rows(self, X: Any) -> NDArray[np.floating]:
-        """Map rows that are known to be good."""
+        """Map validated rows."""
 
     @property
     @abstractmethod
@@ -43,45 +48,52 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """Width of the result."""
 
     def _transform_into(self, X: Any, out: NDArray[np.floating]) -> None:
-        """Write what rows that are known to be good become into an array, a few of them at a time."""
+        """Write the features of validated rows to `out`, some rows at a time."""
         for start in range(0, X.shape[0], _ROWS_AT_A_TIME):
             out[start : start + _ROWS_AT_A_TIME] = self._transform_rows(X[start : start + _ROWS_AT_A_TIME])
 
     def _folded(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the weights that `_unfinished_into` is to be multiplied with instead of features with `weights`.
+        """Return the weights by which to multiply the output of `_unfinished_into` instead of the features.
 
-        A map whose last step is linear leaves it out there and does it here, once for all rows.
+        A map whose last step is linear skips that step there and applies it to the weights here, once for all rows.
         """
         return weights
 
     def _unfinished_into(self, X: Any, out: NDArray[np.floating]) -> None:
-        """Write the features of rows before the last linear step into an array."""
+        """Write the features of validated rows, without the last linear step, to `out`."""
         self._transform_into(X, out)
 
-    def _remember_parameters(self) -> None:
-        """Keep the parameters and the width that something has been drawn for: sizes of arrays follow from them."""
-        self._drawn_for, self._drawn_width = self.get_params(deep=False), self.n_features_in_
+    def _penalty(self) -> NDArray[np.float64] | None:
+        """Return the penalty matrix that a ridge solver needs for these features; None stands for the identity."""
+        return None
 
     def _refuse_changed_parameters(self) -> None:
-        """Refuse to transform by parameters that what has been drawn does not fit: loops check no bounds."""
-        for name, old in getattr(self, "_drawn_for", {}).items():
+        """Refuse parameters that were changed after the draw: loops do not check bounds."""
+        for name, old in self._drawn_for.items():
             new = getattr(self, name)
             if name != "random_state" and new is not old and repr(new) != repr(old):
                 raise ValueError(f"{name} was {old!r} when the map was fitted and is {new!r} now: fit it again.")
 
     def _validated(self, X: Rows, reset: bool = True) -> Any:
-        """Return X as float32 or float64 rows, dense or CSR; with `reset` its width is learned."""
-        before = self.__dict__.copy()
-        X = validate_data(
-            self, X, dtype=(np.float64, np.float32), accept_sparse="csr", reset=reset, ensure_all_finite=False
-        )
-        if not (get_config()["assume_finite"] or _has_finite_sums(X.data if issparse(X) else X)):
-            try:
+        """Return X as float32 or float64 rows, dense or CSR; with `reset` remember its width."""
+        with self._unchanged_on_error():
+            X = validate_data(
+                self, X, dtype=(np.float64, np.float32), accept_sparse="csr", reset=reset, ensure_all_finite=False
+            )
+            # scikit-learn's own check runs on one thread and takes a twentieth of the time of a map.
+            if not (get_config()["assume_finite"] or has_finite_sums(X.data if issparse(X) else X)):
                 assert_all_finite(X, estimator_name=type(self).__name__, input_name="X")
-            except ValueError:
-                self.__dict__ = before  # a map that was fitted before is still good
-                raise
         return without_duplicates(X)
+
+    @contextmanager
+    def _unchanged_on_error(self) -> Iterator[None]:
+        """Restore all attributes if the block raises: an earlier fit stays usable."""
+        before = self.__dict__.copy()
+        try:
+            yield
+        except BaseException:
+            self.__dict__ = before
+            raise
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -90,33 +102,109 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         return tags
 
 
-class KernelMap(FeatureMap):
+class NoState(NamedTuple):
+    """State of a map that learns nothing from rows but their width."""
+
+
+class SeededMap(FeatureMap):
+    """A map that is drawn from a seed.
+
+    `fit` checks parameters, allocates (looks at rows, draws nothing) and draws (looks at no rows). So `plan` can
+    predict errors after the first step, and a model file holds parameters, width, seed and state but no draws.
+    """
+
+    random_state: Any
+    seed_: int
+    # The fitted attributes that `_allocate` sets; a NamedTuple whose fields have their names.
+    _State: type = NoState
+
+    def fit(self, X: Rows, y: None = None) -> Self:
+        """Allocate for the rows of X, then draw the map from its seed."""
+        with self._unchanged_on_error():
+            self._prepare(SampledRows(X))
+            self._draw()
+        return self
+
+    def _prepare(self, rows: SampledRows) -> None:
+        """Run all steps of a fit but the draw."""
+        X = self._validated(rows.X)
+        self._check_parameters()
+        self.seed_ = seed_of(self.random_state)
+        self._allocate(replace(rows, X=X))
+
+    @abstractmethod
+    def _check_parameters(self) -> None:
+        """Raise a ValueError or TypeError for a parameter that cannot work."""
+
+    def _allocate(self, rows: SampledRows) -> None:
+        """Set the attributes of the state from validated rows."""
+
+    @abstractmethod
+    def _draw(self) -> None:
+        """Draw everything random from seed, parameters, width and state; call this method of the base class."""
+        self._drawn_for = self.get_params(deep=False)
+
+    def _state(self) -> Any:
+        """Return what `_allocate` learned."""
+        return self._State(*(getattr(self, name) for name in self._State._fields))  # type: ignore[attr-defined]
+
+    def _restore(self, width: int, state: Any) -> None:
+        """Take over the width and the state of another fit, in place of `_prepare`; `random_state` is its seed."""
+        self.n_features_in_, self.seed_ = width, seed_of(self.random_state)
+        for name, value in zip(state._fields, state, strict=True):
+            setattr(self, name, value)
+
+    def _saved_parameters(self) -> dict[str, Any]:
+        """Return the parameters for a model file, with the seed as `random_state`."""
+        parameters = self.get_params(deep=False)
+        del parameters["random_state"]
+        return parameters | {"random_state": int(self.seed_)}
+
+    def _refuse_unsavable(self) -> None:
+        """Raise a TypeError if a model file cannot describe the parameters; the map need not be fitted."""
+
+    @staticmethod
+    def _checked_parts(fields: Any) -> dict[str, Any]:
+        """Return the parameters of an untrusted model file that are not plain values, fully checked."""
+        return {}
+
+    def _checked_state(self, fields: Any, width: int) -> Any:
+        """Return the state from an untrusted model file for rows of a width, fully checked."""
+        return self._State()
+
+    @abstractmethod
+    def _drawing_costs(self) -> Iterable[DrawingCost]:
+        """Return what `_draw` would take, before anything is drawn."""
+
+    @property
+    @abstractmethod
+    def _estimated_kernel(self) -> Any:
+        """The kernel that inner products of features estimate."""
+
+    @abstractmethod
+    def _estimate_moments(self, X: Any, Y: Any = None) -> EstimateMoments:
+        """Return the moments of the kernel estimate at all pairs of rows; needs no draw."""
+
+    @abstractmethod
+    def _operations(self, density: float) -> float:
+        """Count the arithmetic operations for a row with a share `density` of nonzeros; needs no draw."""
+
+
+class KernelMap(SeededMap):
     """A map whose inner products estimate its `kernel`."""
 
     kernel: Any
 
-    def _fit(self, X: Rows, pick: Pick) -> Any:
-        """Fit the map; one that looks at a sample of the rows picks them so."""
-        return self.fit(X)
-
     def set_params(self, **params: Any) -> Self:
-        """Set parameters; one such as `kernel__degree` is set on a copy, as others may hold the kernel."""
-        if any(name.startswith("kernel__") for name in params):
-            params["kernel"] = clone(params.get("kernel", self.kernel))
-        return super().set_params(**params)
+        """Set parameters; a nested one such as `kernel__degree` is set on a copy of the kernel."""
+        return super().set_params(**with_copied_kernel(self, params))
 
-    def _checked_kernel(self) -> DotProductKernel:
-        """Return the kernel if it is one of this library's and its parameters are good."""
-        if not isinstance(self.kernel, DotProductKernel):
-            raise TypeError(
-                "kernel must be a Polynomial, Exponential or MaclaurinSeries, "
-                f"got {type(self.kernel).__name__} {self.kernel!r}."
-            )
-        self.kernel.check()
+    @property
+    def _estimated_kernel(self) -> Any:
         return self.kernel
 
     def _refuse_overflow(self, X: Any) -> None:
-        """Refuse rows whose kernel is not a number in their precision."""
+        """Refuse rows whose kernel overflows in their precision."""
         with np.errstate(over="ignore"):
             lengths = row_norms(X, squared=True)
             largest = self.kernel.of_dot_products(lengths.copy())
@@ -128,29 +216,26 @@ class KernelMap(FeatureMap):
 
 
 def fit_in_order(transformer: Any, X: Any) -> Any:
-    """Fit a transformer on rows that are in random order; maps of this library then take the first for a sample."""
-    return transformer._fit(X, first_rows) if isinstance(transformer, KernelMap) else transformer.fit(X)
+    """Fit a transformer on rows in random order: maps of this library sample the first rows then."""
+    if not isinstance(transformer, SeededMap):
+        return transformer.fit(X)
+    with transformer._unchanged_on_error():
+        transformer._prepare(SampledRows(X, is_random=True))
+        transformer._draw()
+    return transformer
 
 
-def _has_finite_sums(X: NDArray[np.floating]) -> bool:
-    """Tell whether blocks of numbers have finite sums: then they are finite themselves.
+def with_copied_kernel(estimator: Any, params: dict[str, Any]) -> dict[str, Any]:
+    """Return parameters for `set_params` with a copy of the kernel if one of them is nested in it.
 
-    What scikit-learn does on one thread takes a twentieth of the time of a map.
+    Other estimators, and the default of the constructor, may share the kernel.
     """
-    sums = []
-
-    def add_up(start: int, stop: int) -> None:
-        with np.errstate(over="ignore", invalid="ignore"):
-            sums.append(np.add.reduce(X[start:stop], axis=None))
-
-    if X.size <= _NUMBERS_AT_A_TIME:
-        add_up(0, X.shape[0])  # to wake a thread takes longer
-    else:
-        for_row_blocks(add_up, X.shape[0], _NUMBERS_AT_A_TIME // X[0].size)
-    return bool(np.isfinite(sums).all())
+    if any(name.startswith("kernel__") for name in params):
+        return params | {"kernel": clone(params.get("kernel", estimator.kernel))}
+    return params
 
 
 def check_choice(name: str, value: Any, choices: tuple) -> None:
-    """Refuse a value that is none of the choices."""
+    """Refuse a value that is not one of the choices."""
     if not any(value is choice or (isinstance(choice, str) and value == choice) for choice in choices):
         raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}.")

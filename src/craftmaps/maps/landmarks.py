@@ -1,8 +1,9 @@
 """Landmark features (the Nystrom method): kernel values against rows of the data."""
 
 import warnings
+from collections.abc import Iterator
 from numbers import Integral
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,16 +11,24 @@ from scipy import linalg
 from scipy.linalg import lapack
 from scipy.sparse import issparse, vstack
 from sklearn.utils import check_scalar
-from sklearn.utils.extmath import safe_sparse_dot
+from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
 from craftmaps._rows.randomness import seed_of
-from craftmaps._rows.sampling import Pick, bottom_rows
+from craftmaps._rows.sampling import SampledRows, first_rows
+from craftmaps._system.fields import DamagedError, refuse_costly
 from craftmaps._system.threads import blas_threads, cut, for_products_of_rows
-from craftmaps.kernels import DotProductKernel, Polynomial, Rows
+from craftmaps.kernels import DotProductKernel, MaclaurinSeries, Polynomial, Rows, check_kernel
+from craftmaps.maps.drawing_costs import DrawingCost
 from craftmaps.maps.feature_map import KernelMap, check_choice
 from craftmaps.maps.moments import EstimateMoments
 
 _PANEL = 512
+
+
+class LandmarkState(NamedTuple):
+    """What a landmark map learns from rows: some of them."""
+
+    landmarks_: Any
 
 
 class LandmarkMap(KernelMap):
@@ -31,17 +40,17 @@ class LandmarkMap(KernelMap):
     instead of two, and a ridge solver must use `penalty_` in place of the identity.
 
     Landmarks are the E different rows with the smallest content hash: a uniform draw
-    that depends neither on the order of the rows nor on how they are cut into blocks.
+    that depends neither on the order of the rows nor on their division into blocks.
 
     Parameters
     ----------
     kernel : Polynomial, Exponential or MaclaurinSeries, default=Polynomial()
     n_components : int, default=1024
-        Number of landmarks E. If the data has fewer different rows, all of them are taken.
+        Number of landmarks E; all different rows if the data has fewer.
     whiten : bool, default=True
         Whether inner products of features should approximate the kernel.
     random_state : int, RandomState instance or None, default=None
-        Where the seed of the hash comes from.
+        Source of the seed of the hash.
 
     Attributes
     ----------
@@ -80,58 +89,72 @@ class LandmarkMap(KernelMap):
         self.whiten = whiten
         self.random_state = random_state
 
-    def fit(self, X: Rows, y: None = None) -> Self:
-        """Draw landmarks from the rows of X."""
-        return self._fit(X, bottom_rows)
-
-    def _fit(self, X: Rows, pick: Pick) -> Self:
-        """Do the same with rows picked so."""
-        X = self._validated(X)
-        self._check_parameters()
-        self._refuse_overflow(X)
-        self.seed_ = seed_of(self.random_state)
-        self._settle(X, pick)
-        if self.landmarks_.shape[0] < self.n_components:
-            warnings.warn(
-                f"n_components={self.n_components} landmarks were asked for, but X has only "
-                f"{self.landmarks_.shape[0]} different rows; all of them are taken.",
-                stacklevel=3,
-            )
-        return self
+    _State = LandmarkState
 
     def partial_fit(self, X: Rows, y: None = None) -> Self:
-        """Draw landmarks from these rows and the earlier ones; the cuts between blocks do not matter."""
-        first = not hasattr(self, "landmarks_")
-        X = self._validated(X, reset=first)
-        self._check_parameters()
-        if first:
-            self.seed_ = seed_of(self.random_state)
-        else:
-            both = (self.landmarks_, X)
-            X = vstack(both, format="csr") if issparse(X) or issparse(self.landmarks_) else np.concatenate(both)
-        self._settle(X, bottom_rows)
+        """Draw landmarks from these rows and all earlier ones; the division into blocks does not matter."""
+        with self._unchanged_on_error():
+            is_first = not hasattr(self, "landmarks_")
+            X = self._validated(X, reset=is_first)
+            self._check_parameters()
+            self._refuse_overflow(X)
+            if is_first:
+                self.seed_ = seed_of(self.random_state)
+            else:
+                both = (self.landmarks_, X)
+                X = vstack(both, format="csr") if issparse(X) or issparse(self.landmarks_) else np.concatenate(both)
+            self.landmarks_ = SampledRows(X).sample(int(self.n_components), self.seed_)
+            self._draw()
         return self
 
     def _check_parameters(self) -> None:
         """Refuse parameters that cannot work."""
-        self._checked_kernel()
+        check_kernel(self.kernel)
         check_scalar(self.n_components, "n_components", Integral, min_val=1)
         check_choice("whiten", self.whiten, (True, False))
 
-    def _settle(self, X: Any, pick: Pick) -> None:
-        """Take the landmarks from X and factor their kernel matrix."""
-        self._remember_parameters()
-        self.landmarks_ = X[pick(X, int(self.n_components), self.seed_)]
+    def _allocate(self, rows: SampledRows) -> None:
+        """Choose the landmarks."""
+        self._refuse_overflow(rows.X)
+        self.landmarks_ = rows.sample(int(self.n_components), self.seed_)
+        if self.landmarks_.shape[0] < self.n_components:
+            warnings.warn(
+                f"n_components={self.n_components} landmarks were asked for, but X has only "
+                f"{self.landmarks_.shape[0]} different rows; all of them are taken.",
+                stacklevel=4,
+            )
+
+    def _draw(self) -> None:
+        """Factor the kernel matrix of the landmarks; nothing else is random."""
+        super()._draw()
         K = self.kernel(self.landmarks_.astype(np.float64))
         if not self.whiten:
             self.penalty_ = K
             return
         self.penalty_ = np.eye(K.shape[0])
-        with blas_threads():
-            self.whitening_ = np.ascontiguousarray(_inverse_factor(K, np.finfo(X.dtype).eps), dtype=X.dtype)
+        dtype = self.landmarks_.dtype
+        with blas_threads(), np.errstate(over="ignore"):
+            self.whitening_ = np.ascontiguousarray(_inverse_factor(K, np.finfo(dtype).eps), dtype=dtype)
+        if not np.isfinite(self.whitening_).all():
+            raise ValueError(f"The kernel values of the landmarks are too small for {dtype}: scale the rows first.")
+
+    def _checked_state(self, fields: Any, width: int) -> LandmarkState:
+        """Return the state from a file: different rows whose kernel matrix is affordable and can be factored."""
+        name, landmarks = fields.path("landmarks_"), fields.rows("landmarks_", width)
+        n_landmarks = landmarks.shape[0]
+        if not 1 <= n_landmarks <= self.n_components:
+            raise DamagedError(f"{name} must have 1 to n_components={self.n_components} rows, got {n_landmarks}")
+        _refuse_bad_kernel_matrix(self.kernel, landmarks, name)
+        if first_rows(landmarks, n_landmarks, 0).size < n_landmarks:
+            raise DamagedError(f"{name} must be different rows, got duplicates")
+        return LandmarkState(landmarks.copy())  # a view would keep the whole content of the file in memory
+
+    def _drawing_costs(self) -> Iterator[DrawingCost]:
+        """Yield nothing: the size of the kernel matrix was compared with the size of the landmarks."""
+        return iter(())
 
     def _transform_rows(self, X: Any) -> NDArray[np.floating]:
-        """Map rows that are known to be good, a block at a time."""
+        """Map validated rows, a block at a time."""
         out = np.empty((X.shape[0], self._n_features_out), X.dtype)
         landmarks = self.landmarks_.astype(X.dtype, copy=False).T
         whitening = self.whitening_.astype(X.dtype, copy=False) if self.whiten else None
@@ -142,18 +165,18 @@ class LandmarkMap(KernelMap):
             if whitening is None:
                 out[rows] = values
                 return
-            for panel in panels:  # of an upper triangle, whose zeros need no product
+            for panel in panels:  # of an upper triangle: products with its zeros are skipped
                 np.matmul(values[:, : panel.stop], whitening[: panel.stop, panel], out=out[rows, panel])
 
         for_products_of_rows(block, X.shape[0])
         return out
 
     def _folded(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the weights of kernel values: those of features, whitened."""
+        """Turn the weights of features into weights of kernel values."""
         return self.whitening_.astype(np.float64) @ weights if self.whiten else weights
 
     def _unfinished_into(self, X: Any, out: NDArray[np.floating]) -> None:
-        """Write kernel values, not whitened."""
+        """Write kernel values without whitening."""
         landmarks = self.landmarks_.astype(X.dtype, copy=False).T
 
         def block(rows: slice) -> None:
@@ -161,12 +184,16 @@ class LandmarkMap(KernelMap):
 
         for_products_of_rows(block, X.shape[0])
 
+    def _penalty(self) -> NDArray[np.float64] | None:
+        """Return the kernel matrix of the landmarks unless features are whitened."""
+        return None if self.whiten else self.penalty_
+
     @property
     def _n_features_out(self) -> int:
         return self.landmarks_.shape[0]
 
     def _estimate_moments(self, X: Any, Y: Any = None) -> EstimateMoments:
-        """Return the estimate itself: once the landmarks are drawn, nothing is random any more."""
+        """Return the estimate itself, which is not random once the landmarks are chosen."""
         Z = self.transform(X)
         W = Z if Y is None else self.transform(Y)
         if not self.whiten:
@@ -182,16 +209,39 @@ class LandmarkMap(KernelMap):
 
 
 def _inverse_factor(K: NDArray[np.float64], rounding: float) -> NDArray[np.float64]:
-    """Return the inverse of the upper Cholesky factor of a kernel matrix.
+    """Return the inverse of the upper Cholesky factor of a finite kernel matrix, which is overwritten.
 
-    The diagonal is raised by the rounding errors of the features: what they left of directions
-    that carry nothing would be blown up.
+    The diagonal is raised by the rounding errors of the features: whitening would amplify them in directions
+    without data.
     """
+    trace = float(np.trace(K)) or 1.0
+    # Scaled to a trace of about 1, tiny values do not underflow; scaling by a power of 4 changes no bits.
+    half_exponent = int(np.frexp(trace)[1]) // 2
+    np.ldexp(K, -2 * half_exponent, out=K)
+    raised = rounding * float(np.ldexp(trace, -2 * half_exponent))
     diagonal = np.diag_indices_from(K)
-    raised = rounding * (float(np.trace(K)) or 1.0)
     while True:
         K[diagonal] += raised
         factor, info = lapack.dpotrf(K, lower=0, clean=1)
         if not info:
-            return lapack.dtrtri(factor, lower=0, overwrite_c=1)[0]
+            return np.ldexp(lapack.dtrtri(factor, lower=0, overwrite_c=1)[0], -half_exponent)
         raised *= 10
+
+
+def _refuse_bad_kernel_matrix(kernel: DotProductKernel, landmarks: Any, name: str) -> None:
+    """Refuse landmarks from a file whose kernel matrix is too large, not finite, or too small to factor."""
+    n_landmarks = landmarks.shape[0]
+    arrays = [landmarks.data, landmarks.indices, landmarks.indptr] if issparse(landmarks) else [landmarks]
+    refuse_costly(
+        f"The kernel matrix of {n_landmarks} landmarks", 8 * n_landmarks**2, sum(array.nbytes for array in arrays)
+    )
+    # Every coefficient is a pass over the matrix; all passes together may cost about as much as its factor.
+    n_passes = kernel.n_degrees or 1 if isinstance(kernel, MaclaurinSeries) else 1
+    if n_passes * n_landmarks**2 > 2**30 + n_landmarks**3 // 64:
+        raise DamagedError(f"A kernel of {n_passes} coefficients takes too long for {n_landmarks} landmarks")
+    with np.errstate(over="ignore", invalid="ignore"):
+        # The diagonal bounds all other values: the coefficients of the kernel are not negative.
+        trace = float(kernel.of_dot_products(row_norms(landmarks.astype(np.float64), squared=True)).sum())
+    # Rounding errors of this size make the matrix positive definite, so they must not vanish or overflow.
+    if not np.isfinite(16 * n_landmarks * trace) or 0 < trace < 1e-290:
+        raise DamagedError(f"{name} must have kernel values that are finite and not too small, got a sum of {trace:g}")

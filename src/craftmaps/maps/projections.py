@@ -1,21 +1,23 @@
 """Down-projections: shorten feature vectors, keep their inner products.
 
-The second half of a compact map. A down-projection looks at the width of the training data and
-never at its values, so `fit` is cheap and a fitted one ships to workers.
+The second half of a compact map. A down-projection looks at the width of the training data and never at its values,
+so `fit` is cheap.
 """
 
 import math
+from collections.abc import Iterator
 from numbers import Integral
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_scalar
 
-from craftmaps._rows.randomness import integers, permutations, seed_of, signs
+from craftmaps._rows.randomness import integers, permutations, signs
 from craftmaps._rows.tiling import frozen, map_rows, next_power_of_two
-from craftmaps.kernels import Rows
-from craftmaps.maps.feature_map import FeatureMap
+from craftmaps.kernels import Polynomial
+from craftmaps.maps.drawing_costs import LONGEST_PERMUTATION, DrawingCost
+from craftmaps.maps.feature_map import SeededMap
 from craftmaps.maps.moments import (
     EstimateMoments,
     folded_hadamard_variance,
@@ -24,8 +26,8 @@ from craftmaps.maps.moments import (
 )
 
 
-class HadamardProjection(FeatureMap):
-    """Random signs, Hadamard transforms, and some of their rows: what the projections below share."""
+class HadamardProjection(SeededMap):
+    """A projection by random signs, Hadamard transforms of size B, and E of their rows."""
 
     signs_: NDArray[np.int8]
     residues_: NDArray[np.int64]
@@ -34,20 +36,19 @@ class HadamardProjection(FeatureMap):
         self.n_components = n_components
         self.random_state = random_state
 
-    def fit(self, X: Rows, y: None = None) -> Self:
-        """Draw the projection for the width of X."""
-        X = self._validated(X)
+    def _check_parameters(self) -> None:
+        """Refuse parameters that cannot work."""
         check_scalar(self.n_components, "n_components", Integral, min_val=1)
-        return self._draw(X.shape[1])
 
-    def _draw(self, width: int) -> Self:
-        """Draw signs and rows for a width."""
-        self.seed_ = seed_of(self.random_state)
-        n_components = int(self.n_components)
-        self.signs_ = signs(self.seed_, "signs", (width,))
-        self.residues_ = np.sort(permutations(self.seed_, "residues", 1, self._chunk)[0, :n_components])
-        self._remember_parameters()
-        return self
+    def _draw(self) -> None:
+        """Draw the signs of the inputs and the kept rows of the transform."""
+        super()._draw()
+        self.signs_ = signs(self.seed_, "signs", (self.n_features_in_,))
+        self.residues_ = np.sort(permutations(self.seed_, "residues", 1, self._chunk)[0, : self._n_features_out])
+
+    @property
+    def _estimated_kernel(self) -> Polynomial:
+        return Polynomial(degree=1, coef0=0.0)
 
     @property
     def _chunk(self) -> int:
@@ -56,26 +57,25 @@ class HadamardProjection(FeatureMap):
 
     @property
     def _scale(self) -> float:
-        return 1 / math.sqrt(self.residues_.size)
+        return 1 / math.sqrt(self._n_features_out)
 
     @property
     def _n_features_out(self) -> int:
-        return self.residues_.size
+        return int(self.n_components)
 
 
 class SubsampledHadamard(HadamardProjection):
     r"""Project with a subsampled randomised Hadamard transform.
 
     Maps :math:`x \in R^D` to :math:`E^{-1/2} S H_P \Delta x`: random signs :math:`\Delta`, the
-    Hadamard matrix of order P, the next power of two, and E of its rows. Inner products are
-    kept in expectation, with the variance
+    Hadamard matrix of order P, the next power of two, and E of its rows. Estimates of inner products are
+    unbiased, with the variance
 
     .. math:: \frac{N + S - 2Q}{E} \left(1 - \frac{E - 1}{P - 1}\right).
 
-    The rows are one for each of E residues modulo B, the power of two at or above E. With
-    the inputs in random order that gives the same variance as E rows at random, but a row
-    then needs only transforms of size B: the cost is :math:`O(P \log E)` instead of
-    :math:`O(P \log P)`, and the buffer is B long instead of P.
+    The kept rows have E different residues modulo B, the power of two at or above E. With the inputs
+    in random order the variance is that of E random rows, but only transforms of size B are needed: the cost
+    is :math:`O(P \log E)` instead of :math:`O(P \log P)`, and the buffer has length B instead of P.
 
     Parameters
     ----------
@@ -93,9 +93,9 @@ class SubsampledHadamard(HadamardProjection):
     signs_ : ndarray of shape (n_features_in_,), dtype int8
         The diagonal of the sign matrix.
     positions_ : ndarray of shape (n_features_in_,), dtype int64
-        Where each input stands among the P.
+        Position of each input among the P.
     residues_ : ndarray of shape (n_components,), dtype int64
-        Which residues modulo B are kept.
+        The residues modulo B that are kept.
     quotients_ : ndarray of shape (n_components,), dtype int64
         Row e of the projection is row quotients_[e] * B + residues_[e] of the matrix.
 
@@ -111,10 +111,10 @@ class SubsampledHadamard(HadamardProjection):
     (3, 4)
     """
 
-    def _draw(self, width: int, shuffle: bool = True) -> Self:
-        """Draw the map for a width; without shuffling, inputs keep their places."""
-        super()._draw(width)
-        self.order_ = next_power_of_two(max(width, int(self.n_components)))
+    def _draw(self, shuffle: bool = True) -> None:
+        """Draw the map; without `shuffle`, inputs keep their positions."""
+        super()._draw()
+        width, self.order_ = self.n_features_in_, self._order
         self.positions_ = np.arange(width)
         if shuffle:
             self.positions_ = permutations(self.seed_, "positions", 1, self.order_)[0, :width]
@@ -122,10 +122,18 @@ class SubsampledHadamard(HadamardProjection):
         n_chunks = -(-(int(self.positions_.max()) + 1) // self._chunk)
         common = np.bitwise_count(np.arange(n_chunks)[:, None] & self.quotients_[None, :])
         self._outer_signs = (1 - 2 * (common & 1)).astype(np.int8)
-        return self
+
+    def _drawing_costs(self) -> Iterator[DrawingCost]:
+        """Yield the permutation of the inputs."""
+        yield DrawingCost("A permutation", self._order, LONGEST_PERMUTATION)
+
+    @property
+    def _order(self) -> int:
+        """P, the order of the Hadamard matrix."""
+        return next_power_of_two(max(self.n_features_in_, self._n_features_out))
 
     def _transform_rows(self, X: Any) -> NDArray[np.floating]:
-        """Project rows that are known to be good."""
+        """Project validated rows."""
         from craftmaps._loops import hadamard, lanes
 
         subsample = self._subsample()
@@ -145,7 +153,7 @@ class SubsampledHadamard(HadamardProjection):
         )
 
     def _subsample(self) -> Any:
-        """Return the kept rows as the loops want them."""
+        """Return the kept rows in the form that the loops take."""
         from craftmaps._loops.hadamard import Subsample
 
         return Subsample(frozen(self._outer_signs), frozen(self.residues_), self._chunk.bit_length() - 1)
@@ -157,7 +165,7 @@ class SubsampledHadamard(HadamardProjection):
 
     def _added_variance(self, N: NDArray, S: NDArray, Q: NDArray) -> NDArray[np.float64]:
         """Return the variance of projected inner products, from the moments of the input."""
-        return subsampled_hadamard_variance(N, S, Q, int(self.n_components), self.order_)
+        return subsampled_hadamard_variance(N, S, Q, self._n_features_out, self._order)
 
     def _operations(self, density: float) -> float:
         """Count the arithmetic of a row: transforms of chunks, and their sums."""
@@ -167,13 +175,12 @@ class SubsampledHadamard(HadamardProjection):
 class FoldedHadamard(HadamardProjection):
     r"""Project with a Hadamard transform of the sum of chunks.
 
-    Of the matrix of order P in `SubsampledHadamard`, E of the first B rows are kept, where B is
-    the power of two at or above E. These rows repeat every B columns, so the chunks of B numbers, with
-    random signs and each in a shifted order, are added up before one transform of size B: the
-    cost is :math:`O(D + B \log B)` instead of :math:`O(D \log B)`. Inner products are kept in expectation;
-    for inputs in random order the variance is that of `SubsampledHadamard`. Two
-    large entries meet seldom, but then the error is large: it is made for wide rows in which no entry
-    stands out, such as those of an up-map.
+    Keeps E of the first B rows of the matrix of order P in `SubsampledHadamard`, where B is the power of two at
+    or above E. These rows repeat every B columns, so chunks of B numbers, with random signs and each in a shifted
+    order, are added up before one transform of size B: the cost is :math:`O(D + B \log B)` instead of
+    :math:`O(D \log B)`. Estimates of inner products are unbiased; for inputs in random order the
+    variance is that of `SubsampledHadamard`. Two large entries rarely meet in one place, but then the error is
+    large: the projection is made for wide rows without dominant entries, such as up-features.
 
     Parameters
     ----------
@@ -190,19 +197,23 @@ class FoldedHadamard(HadamardProjection):
     shifts_ : ndarray of shape (n_chunks,), dtype int64
         Number k of chunk c is added to place k ^ shifts_[c].
     residues_ : ndarray of shape (n_components,), dtype int64
-        Which rows of the transform are kept.
+        The rows of the transform that are kept.
     """
 
-    def _draw(self, width: int) -> Self:
-        """Draw the map for a width."""
-        super()._draw(width)
+    def _draw(self) -> None:
+        """Draw the map."""
+        super()._draw()
+        width = self.n_features_in_
         self.shifts_ = integers(self.seed_, "shifts", (-(-width // self._chunk),), self._chunk)
         place = np.arange(width) & (self._chunk - 1)
         self._places = (place ^ np.repeat(self.shifts_, self._chunk)[:width]).astype(np.int32)
-        return self
+
+    def _drawing_costs(self) -> Iterator[DrawingCost]:
+        """Yield the permutation of the rows of the transform."""
+        yield DrawingCost("A permutation", self._chunk, LONGEST_PERMUTATION)
 
     def _transform_rows(self, X: Any) -> NDArray[np.floating]:
-        """Project rows that are known to be good."""
+        """Project validated rows."""
         from craftmaps._loops import hadamard, lanes
 
         fold = self._fold()
@@ -216,9 +227,9 @@ class FoldedHadamard(HadamardProjection):
         return map_rows(X, self.residues_.size, loop, width=width, position=np.arange(width), factor=factor)
 
     def _fold(self, n_kept: int = 0, is_finished: bool = True) -> Any:
-        """Return places and kept rows as the loops want them, with so many more columns that are kept as they are.
+        """Return places and kept rows in the form that the loops take; `n_kept` more columns bypass the projection.
 
-        Without the last transform, one of order 1, the outputs are the sums themselves.
+        With `is_finished=False` the last transform has order 1, so the outputs are the sums of chunks.
         """
         from craftmaps._loops.hadamard import Fold
 
@@ -230,7 +241,7 @@ class FoldedHadamard(HadamardProjection):
         return Fold(frozen(places), frozen(outputs), self._chunk.bit_length() - 1)
 
     def _folded_weights(self, weights: NDArray[np.float64], n_kept: int) -> NDArray[np.float64]:
-        """Return the weights of the sums of chunks from those of the outputs: H is its own transpose."""
+        """Turn the weights of the outputs into weights of the sums of chunks: H is its own transpose."""
         n_outputs = self.residues_.size
         folded = np.zeros((self._chunk + n_kept, weights.shape[1]))
         folded[self.residues_] = weights[:n_outputs]

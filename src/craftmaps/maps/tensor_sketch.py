@@ -1,9 +1,10 @@
 """TensorSketch of Pham and Pagh: polynomial kernels by convolved count sketches."""
 
 import math
-from functools import cache
+from collections.abc import Iterator
+from functools import cache, partial
 from numbers import Integral
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,16 +12,18 @@ from scipy import fft
 from scipy.sparse import issparse
 from sklearn.utils import check_scalar
 
-from craftmaps._rows.randomness import integers, seed_of, signs
+from craftmaps._rows.randomness import integers, signs
+from craftmaps._rows.sampling import SampledRows
 from craftmaps._rows.tiling import csr_block, frozen, next_power_of_two
 from craftmaps._system.threads import for_row_blocks
-from craftmaps.kernels import DotProductKernel, Polynomial, Rows
+from craftmaps.kernels import DotProductKernel, Polynomial, check_kernel
+from craftmaps.maps.drawing_costs import MOST_PRODUCTS, MOST_WORDS, DrawingCost
 from craftmaps.maps.feature_map import KernelMap
 from craftmaps.maps.moments import EstimateMoments, of_estimate, of_lengths, pairs_of, tensor_sketch_covariance
 
-_BLOCK_BYTES = 2**18  # of sketches: with their spectra they stay in the second-level cache
-_TILE_BYTES, _LANES_ROWS = 2**20, 256  # of a block on lanes, where only its rows take room
-_MIN_LANES_WIDTH = 16  # columns are written a vector at a time
+_BLOCK_BYTES = 2**18  # sketches of a block: with their spectra they fit into the second-level cache
+_TILE_BYTES, _LANES_ROWS = 2**20, 256  # of a block on lanes, where only its rows take memory
+_MIN_LANES_WIDTH = 16  # columns are written one vector at a time
 
 
 class TensorSketch(KernelMap):
@@ -28,8 +31,8 @@ class TensorSketch(KernelMap):
 
     The sketch of :math:`\tilde x^{\otimes r}`, :math:`\tilde x = (\sqrt\gamma x, \sqrt{q})`, is the
     circular convolution of r count sketches of :math:`\tilde x`, so a row costs
-    :math:`O(r (d + D \log D))` and a sparse row :math:`O(r (nnz + D \log D))`. Single precision
-    stays single precision, through the Fourier transforms too.
+    :math:`O(r (d + D \log D))` and a sparse row :math:`O(r (nnz + D \log D))`. Fourier transforms
+    keep single precision too.
 
     Parameters
     ----------
@@ -69,45 +72,69 @@ class TensorSketch(KernelMap):
         self.n_components = n_components
         self.random_state = random_state
 
-    def fit(self, X: Rows, y: None = None) -> Self:
-        """Draw buckets and signs for the width of X."""
-        X = self._validated(X)
-        kernel = self._checked_kernel()
-        if not isinstance(kernel, Polynomial):
+    def _check_parameters(self) -> None:
+        """Refuse parameters that cannot work."""
+        check_kernel(self.kernel)
+        if not isinstance(self.kernel, Polynomial):
             raise TypeError(
-                f"kernel must be a Polynomial for TensorSketch, got {type(kernel).__name__}; "
+                f"kernel must be a Polynomial for TensorSketch, got {type(self.kernel).__name__}; "
                 "RandomMaclaurin takes every dot-product kernel."
             )
         check_scalar(self.n_components, "n_components", Integral, min_val=1, max_val=2**31)
-        self._refuse_overflow(X)
-        self.seed_ = seed_of(self.random_state)
-        return self._draw(X.shape[1])
 
-    def _draw(self, width: int) -> Self:
-        """Draw buckets and signs for a width."""
-        kernel: Any = self.kernel
-        shape = (int(kernel.degree), width + 1)
-        self.buckets_ = integers(self.seed_, "buckets", shape, int(self.n_components))
+    def _allocate(self, rows: SampledRows) -> None:
+        """Refuse rows whose kernel overflows; nothing is learned from the others."""
+        self._refuse_overflow(rows.X)
+
+    def _draw(self) -> None:
+        """Draw buckets and signs."""
+        super()._draw()
+        shape = (int(self.kernel.degree), self.n_features_in_ + 1)
+        self.buckets_ = integers(self.seed_, "buckets", shape, self._n_features_out)
         self.signs_ = signs(self.seed_, "signs", shape)
-        self._scale, self._constant = math.sqrt(kernel.gamma), math.sqrt(kernel.coef0)
-        self._remember_parameters()
-        return self
+        self._scale, self._constant = math.sqrt(self.kernel.gamma), math.sqrt(self.kernel.coef0)
+
+    def _drawing_costs(self) -> Iterator[DrawingCost]:
+        """Yield the buckets, and the sketches of one row."""
+        degree = int(self.kernel.degree)
+        yield DrawingCost("Buckets", degree * (self.n_features_in_ + 1), MOST_WORDS)
+        yield DrawingCost("Sketches of a row", degree * self._n_features_out, MOST_PRODUCTS)
 
     def _transform_rows(self, X: Any) -> NDArray[np.floating]:
-        """Map rows that are known to be good, a block at a time."""
+        """Map validated rows."""
         out = np.empty((X.shape[0], self._n_features_out), X.dtype)
+        self._sketch_into(X, out)
+        return out
+
+    def _transform_into(self, X: Any, out: NDArray[np.floating]) -> None:
+        """Write the features of validated rows to `out`."""
+        if out.flags.c_contiguous:
+            self._sketch_into(X, out)
+        else:
+            super()._transform_into(X, out)
+
+    def _folded(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Turn the weights of features into weights of their spectra, where our Fourier transforms compute those."""
+        return _spectral_weights(weights) if self._is_for_lanes() else weights
+
+    def _unfinished_into(self, X: Any, out: NDArray[np.floating]) -> None:
+        """Write the spectra of the features, or the features if the weights are not folded."""
+        self._sketch_into(X, out, is_spectrum=self._is_for_lanes())
+
+    def _sketch_into(self, X: Any, out: NDArray[np.floating], is_spectrum: bool = False) -> None:
+        """Write the features of rows, or their spectra, a block at a time."""
         if not len(self.buckets_):  # the sketch of the constant 1
             out[:] = 0
             out[:, 0] = 1
-            return out
+            return
         signs = self.signs_.astype(X.dtype)
         signs[:, :-1] *= X.dtype.type(self._scale)
-        signs[:, -1] *= X.dtype.type(self._constant)  # a feature that is 1 everywhere
+        signs[:, -1] *= X.dtype.type(self._constant)  # an input that is 1 for every row
         write, block_rows = _sketch_by_rows, max(1, _BLOCK_BYTES // (X.dtype.itemsize * out.shape[1]))
         if self._is_for_lanes():
             tile_rows = _LANES_ROWS if issparse(X) else _TILE_BYTES // (X.dtype.itemsize * X.shape[1])
-            write, block_rows = _sketch_on_lanes, min(_LANES_ROWS, tile_rows)
-            # What the transforms leave out of scaling: powers of two, which are exact.
+            write, block_rows = partial(_sketch_on_lanes, is_spectrum=is_spectrum), min(_LANES_ROWS, tile_rows)
+            # The transforms do not scale; the missing factors are powers of two, so this is exact.
             signs *= X.dtype.type(0.5)
             signs[0] /= out.shape[1]
 
@@ -115,10 +142,9 @@ class TensorSketch(KernelMap):
             write(X, start, stop, self.buckets_, signs, out[start:stop])
 
         for_row_blocks(block, X.shape[0], block_rows)
-        return out
 
     def _is_for_lanes(self) -> bool:
-        """Tell whether our own Fourier transforms, of powers of two, can be used, and are needed."""
+        """Tell whether a convolution is needed and our Fourier transforms, of powers of two, can do it."""
         D = self._n_features_out
         return len(self.buckets_) > 1 and D >= _MIN_LANES_WIDTH and D == next_power_of_two(D)
 
@@ -135,7 +161,7 @@ class TensorSketch(KernelMap):
             mean=pairs.dot**degree,
             variance=tensor_sketch_covariance(of_estimate(pairs), degree, D),
             lengths=N + tensor_sketch_covariance(of_lengths(pairs), degree, D),
-            # Up to terms of order 1/D^2: four products meet in a bucket as one, or as two pairs.
+            # Up to terms of order 1/D^2: four products in one bucket are all equal or form two pairs.
             fourth=Q + (N + 2 * S - 3 * Q) / D,
         )
 
@@ -146,28 +172,30 @@ class TensorSketch(KernelMap):
         return sketches + (degree + 1) * 2.5 * D * max(math.log2(D), 1)
 
 
-def _sketch_on_lanes(X: Any, start: int, stop: int, buckets: NDArray, signs: NDArray, out: NDArray) -> None:
-    """Write the sketches of some rows, several side by side."""
+def _sketch_on_lanes(
+    X: Any, start: int, stop: int, buckets: NDArray, signs: NDArray, out: NDArray, is_spectrum: bool
+) -> None:
+    """Write the sketches of rows start to stop, or their spectra, several rows side by side."""
     from craftmaps._loops import lanes, tensor_sketch
 
     D = out.shape[1]
-    # Two sketches of a line's rows have to stay in the second-level cache.
+    # Two sketches of the rows of a line must fit into the second-level cache.
     line = lanes.line_for(stop - start, X.dtype, lanes.LINE_BYTES // 2)
     drawn = (frozen(buckets), frozen(signs), _twiddles(D, X.dtype))
     z, product = (lanes.aligned_empty(D * len(line), X.dtype) for _ in range(2))
     if issparse(X):
-        tensor_sketch.convolve_csr(*csr_block(X, start, stop), *drawn, z, product, out, line)
+        tensor_sketch.convolve_csr(*csr_block(X, start, stop), *drawn, z, product, is_spectrum, out, line)
         return
     n_tiles, width = -(-(stop - start) // len(line)), X.shape[1] + 1
     tiles = lanes.aligned_empty(n_tiles * width * len(line), X.dtype).reshape(n_tiles, -1)
     position, factor = np.arange(width), np.ones(width, X.dtype)
     lanes.load_dense(frozen(np.ascontiguousarray(X[start:stop])), frozen(position), frozen(factor), tiles, line)
     tiles[:, -len(line) :] = 1
-    tensor_sketch.convolve_dense(tiles, *drawn, z, product, out, line)
+    tensor_sketch.convolve_dense(tiles, *drawn, z, product, is_spectrum, out, line)
 
 
 def _sketch_by_rows(X: Any, start: int, stop: int, buckets: NDArray, signs: NDArray, out: NDArray) -> None:
-    """Write the sketches of some rows, of any width: multiply spectra and transform back."""
+    """Write the sketches of rows start to stop, of any width: multiply spectra and transform back."""
     from craftmaps._loops import count_sketch
 
     rows: tuple = csr_block(X, start, stop) if issparse(X) else (frozen(np.ascontiguousarray(X[start:stop])),)
@@ -182,9 +210,25 @@ def _sketch_by_rows(X: Any, start: int, stop: int, buckets: NDArray, signs: NDAr
     out[:] = fft.irfft(spectrum, n=out.shape[1], axis=1, overwrite_x=True)
 
 
+def _spectral_weights(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the weights of spectra in the order of the loops: bit-reversed, with frequencies 0 and D/2 in one place.
+
+    Of a real spectrum, the frequencies between them stand for two each.
+    """
+    m = weights.shape[0] // 2
+    place = np.zeros(1, np.int64)
+    while place.size < m:
+        place = np.concatenate([2 * place, 2 * place + 1])
+    spectrum = fft.rfft(weights, axis=0)
+    folded = np.empty((m, 2, weights.shape[1]))
+    folded[:, 0], folded[:, 1] = 2 * spectrum.real[place], 2 * spectrum.imag[place]
+    folded[0] = spectrum.real[[0, m]]
+    return folded.reshape(weights.shape)
+
+
 @cache
 def _twiddles(D: int, dtype: np.dtype) -> Any:
-    """Return the tables of our own Fourier transforms, made once for a width."""
+    """Return the tables of our Fourier transforms, made once for a width."""
     from craftmaps._loops.tensor_sketch import Twiddles, twiddles_for
 
     return Twiddles(*map(frozen, twiddles_for(D, dtype)))

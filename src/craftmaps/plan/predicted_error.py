@@ -1,4 +1,4 @@
-"""The kernel error of a map, predicted from closed forms instead of measured."""
+"""The kernel error of a map, predicted by closed forms instead of measured."""
 
 from typing import Any
 
@@ -6,17 +6,16 @@ import numpy as np
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
-from craftmaps.kernels import Polynomial, Rows
-from craftmaps.maps.craft import CraftMap
-from craftmaps.maps.projections import SubsampledHadamard
+from craftmaps.kernels import Rows
+from craftmaps.maps.feature_map import SeededMap
 
 
 def predicted_error(feature_map: Any, X: Rows, Y: Rows | None = None) -> float:
     """Predict the relative kernel error |ZZ' - K| / |K| (Frobenius) of a fitted map on the rows of X.
 
-    The root of the mean squared error over the draws of the map. For a `LandmarkMap`, which is
-    not random once it is fitted, it is the error itself. Where single features have heavy tails
-    (high degrees, few components) most draws do better than the root mean square.
+    The prediction is the root mean squared error over the draws of the map. A `LandmarkMap` is
+    not random once it is fitted, so its prediction is the error itself. Where single features have heavy tails
+    (high degrees, few components), most draws do better than the root mean square.
 
     Parameters
     ----------
@@ -34,7 +33,7 @@ def predicted_error(feature_map: Any, X: Rows, Y: Rows | None = None) -> float:
     >>> round(predicted_error(narrow, X) / predicted_error(wide, X), 1)
     2.0
     """
-    if not hasattr(feature_map, "_estimate_moments"):
+    if not isinstance(feature_map, SeededMap):
         raise TypeError(f"feature_map must be a map of this library, got {type(feature_map).__name__}.")
     check_is_fitted(feature_map)
     X = check_array(X, accept_sparse="csr", dtype=np.float64, input_name="X")
@@ -44,13 +43,11 @@ def predicted_error(feature_map: Any, X: Rows, Y: Rows | None = None) -> float:
         Y = check_array(Y, accept_sparse="csr", dtype=np.float64, input_name="Y")
     estimate = feature_map._estimate_moments(X, Y)
     K = estimated_kernel(feature_map)(X, Y)
-    # A variance of zero may come out as a negative rounding error.
+    # Rounding can make a variance of zero negative.
     squared_error = max(float(np.mean((estimate.mean - K) ** 2 + estimate.variance)), 0.0)
     return float(np.sqrt(squared_error / np.mean(K**2)))
 
 
 def estimated_kernel(feature_map: Any) -> Any:
-    """Return the kernel that the inner products of a map estimate."""
-    if isinstance(feature_map, CraftMap):
-        return estimated_kernel(feature_map.up_)
-    return Polynomial(degree=1, coef0=0.0) if isinstance(feature_map, SubsampledHadamard) else feature_map.kernel
+    """Return the kernel that inner products of the features of a map estimate."""
+    return feature_map._estimated_kernel

@@ -1,35 +1,31 @@
 """Choose a map: predicted error and cost of many candidates, the best first."""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
+from sklearn.base import clone
 from sklearn.utils import check_array
 
 from craftmaps._rows.randomness import seed_of
-from craftmaps._rows.sampling import bottom_rows, sample_halves
-from craftmaps.kernels import DotProductKernel, Polynomial, Rows
-from craftmaps.maps.craft import CraftMap
-from craftmaps.maps.landmarks import LandmarkMap
-from craftmaps.maps.maclaurin import RandomMaclaurin
-from craftmaps.maps.tensor_sketch import TensorSketch
+from craftmaps._rows.sampling import SampledRows, bottom_rows
+from craftmaps.kernels import DotProductKernel, Rows, check_kernel
+from craftmaps.maps.catalogue import CATALOGUE, MapEntry
 from craftmaps.plan.predicted_error import predicted_error
 
 _SAMPLE_ROWS = 256
+_ROWS_TO_HOLD = 2**12
 _WIDTHS = tuple(2**k for k in range(6, 15))
-_UP_FACTORS = (2, 8, 32)
-_WIDEST_UP = 2**17
-_WIDEST_LANDMARKS = 2**10
 
 
 @dataclass(frozen=True)
 class Choice:
-    """A map, ready to be fitted, with what it is predicted to do.
+    """A map, ready to be fitted, with its predicted error and cost.
 
-    `seconds` is for mapping `n_rows` rows and adding them to a Gram matrix, the two costs of
+    `seconds` is the time to map `n_rows` rows and add them to a Gram matrix, the two costs of
     a pass, on the threads in use when the plan was made.
     """
 
@@ -42,7 +38,7 @@ class Choice:
 
 
 class Plan(Sequence[Choice]):
-    """The choices of a plan, best first; printing it shows a table."""
+    """The choices of a plan, best first; prints as a table."""
 
     def __init__(self, choices: Sequence[Choice], n_rows: int, goal: str):
         self.choices = list(choices)
@@ -61,9 +57,9 @@ class Plan(Sequence[Choice]):
             f"{'map':<34} {'up':>7} {'width':>6} {'error':>7} {'op/row':>9} {'byte/row':>9} {'seconds':>9}",
         ]
         for choice in self.choices:
-            name, up = _describe(choice.feature_map)
+            title, up = _title(choice.feature_map), getattr(choice.feature_map, "up_components", "-")
             lines.append(
-                f"{name:<34} {up:>7} {choice.feature_map.n_components:>6} {choice.predicted_error:>7.3f} "
+                f"{title:<34} {up:>7} {choice.feature_map.n_components:>6} {choice.predicted_error:>7.3f} "
                 f"{choice.operations:>9.2e} {choice.bytes_per_row:>9} {choice.seconds:>9.3g}"
                 f"{'' if choice.within else '  (misses)'}"
             )
@@ -82,23 +78,23 @@ def plan(
 ) -> Plan:
     """Predict error and cost of many maps on a sample of rows; return them best first.
 
-    With `target_error` the best is the fastest map whose relative kernel error is predicted
-    to be at most that; with `seconds` it is the most accurate one that maps `n_rows` rows and
-    adds them to a Gram matrix in that time. Choices that miss the goal follow, marked as such.
+    With `target_error` the best is the fastest map whose predicted relative kernel error is at most
+    that; with `seconds` it is the most accurate map that maps `n_rows` rows and
+    adds them to a Gram matrix in that time. Choices that miss the goal come last and are marked.
 
     Parameters
     ----------
     X : rows, dense or CSR
-        Representative of the data, and scaled as it will be; a sample of it is used.
+        Representative of the data, with its final scaling; a sample of the rows is used.
     kernel : Polynomial, Exponential or MaclaurinSeries
     target_error : float, optional
         Largest relative kernel error wanted, in the sense of `predicted_error`.
     seconds : float, optional
-        Longest time wanted; exactly one of the two goals must be given.
+        Longest time wanted. Exactly one of the two goals must be given.
     n_rows : int, optional
-        How many rows there will be; by default as many as X has.
+        Number of rows of the data; by default that of X.
     landmarks : bool, default=True
-        Whether to consider landmark maps, which need representative rows to be fitted on.
+        Whether to consider landmark maps, which must be fitted on representative rows.
     random_state : int, default=0
         Seed for the sample and the candidates.
 
@@ -113,88 +109,73 @@ def plan(
     True
     """
     X = check_array(X, accept_sparse="csr", dtype=(np.float64, np.float32), input_name="X")
+    check_kernel(kernel)
     _check_goal(target_error, seconds, n_rows)
-    random_state = seed_of(random_state)
+    seed = seed_of(random_state)
     n_total = X.shape[0] if n_rows is None else int(n_rows)
-    rows = bottom_rows(X, _SAMPLE_ROWS + 4 * _WIDEST_LANDMARKS, random_state)
-    sample, rest = X[rows[:_SAMPLE_ROWS]], X[rows[_SAMPLE_ROWS:]]
-    left, right = sample_halves(sample, random_state)
-    rates: dict[type, float] = {}
-    choices = []
-    for candidate in _candidates(kernel, rest.shape[0] if landmarks else 0, random_state):
-        # Landmarks come from other rows than those that their error is measured on.
-        _fit_shape(candidate, rest if isinstance(candidate, LandmarkMap) else sample)
-        error = predicted_error(candidate, left, right)
-        cost = candidate._operations(_density(X))
-        if type(candidate) not in rates:
-            rates[type(candidate)] = _rate(kernel, type(candidate), sample, random_state)
-        E = candidate.n_components
-        total = n_total * (cost / rates[type(candidate)] + E * (E + 1.0) / _gram_rate(rates))
-        within = error <= target_error if target_error is not None else total <= seconds  # type: ignore[operator]
-        choices.append(Choice(_unfitted(candidate), error, cost, E * X.dtype.itemsize, total, bool(within)))
-    by_time, by_error = (lambda c: c.seconds), (lambda c: c.predicted_error)
-    first, then = (by_time, by_error) if target_error is not None else (by_error, by_time)
-    goal = f"error <= {target_error:g}" if target_error is not None else f"seconds <= {seconds:g}"
-    good = sorted((c for c in choices if c.within), key=first)
-    return Plan(good + sorted((c for c in choices if not c.within), key=then), n_total, goal)
+    rows = bottom_rows(X, _SAMPLE_ROWS + _ROWS_TO_HOLD, seed)
+    # Maps that hold rows get other rows than those that their error is measured on.
+    sample, to_hold = SampledRows(X[rows[:_SAMPLE_ROWS]]), SampledRows(X[rows[_SAMPLE_ROWS:]])
+    left, right = sample.halves(seed)
+    gram_rate, choices = _gram_rate(), []
+    for entry in CATALOGUE.values():
+        most = (to_hold.X.shape[0] if landmarks else 0) if entry.holds_rows else _WIDTHS[-1]
+        candidates = [c for width in _WIDTHS if width <= most for c in entry.candidates(kernel, width, seed)]
+        rate = _rate(entry, kernel, sample.X, seed) if candidates else np.nan
+        for candidate in candidates:
+            fitted = _fitted_for_prediction(candidate, to_hold if entry.holds_rows else sample, entry.holds_rows)
+            error, cost = predicted_error(fitted, left, right), fitted._operations(_density(X))
+            E = candidate.n_components
+            total = n_total * (cost / rate + E * (E + 1.0) / gram_rate)
+            within = error <= target_error if target_error is not None else total <= seconds  # type: ignore[operator]
+            choices.append(Choice(candidate, error, cost, E * X.dtype.itemsize, total, bool(within)))
+    good = [choice for choice in choices if choice.within]
+    missed = [choice for choice in choices if not choice.within]
+    if target_error is not None:
+        return Plan(sorted(good, key=_time) + sorted(missed, key=_error), n_total, f"error <= {target_error:g}")
+    return Plan(sorted(good, key=_error) + sorted(missed, key=_time), n_total, f"seconds <= {seconds:g}")
 
 
-def _candidates(kernel: Any, n_landmarks: int, seed: int) -> Iterator[Any]:
-    """Yield the maps to compare."""
-    for width in _WIDTHS:
-        yield RandomMaclaurin(kernel, width, complex_weights=True, random_state=seed)
-        if isinstance(kernel, Polynomial):
-            yield TensorSketch(kernel, width, random_state=seed)
-        for factor in _UP_FACTORS:
-            if factor * width <= _WIDEST_UP:
-                yield CraftMap(kernel, width, up_components=factor * width, random_state=seed)
-        if width <= min(n_landmarks, _WIDEST_LANDMARKS):
-            yield LandmarkMap(kernel, width, random_state=seed)
+def _time(choice: Choice) -> tuple[float, float]:
+    """Order by time, then by error."""
+    return choice.seconds, choice.predicted_error
 
 
-def _fit_shape(candidate: Any, X: Any) -> None:
-    """Fit as much of a candidate as prediction needs: shares and widths, but no draws."""
-    if isinstance(candidate, LandmarkMap):
-        candidate.fit(X)
-        return
-    candidate.n_features_in_ = X.shape[1]
-    if isinstance(candidate, RandomMaclaurin):
-        candidate._share(X)
-    elif isinstance(candidate, TensorSketch):
-        candidate._checked_kernel()
-    elif isinstance(candidate, CraftMap):
-        candidate.seed_ = seed_of(candidate.random_state)
-        candidate.up_ = candidate._make_up()
-        _fit_shape(candidate.up_, X)
-        candidate.n_kept_ = candidate._choose_kept(X)
-        candidate.down_ = candidate._make_down(candidate.n_kept_)
-        candidate.down_.n_features_in_ = candidate.up_.n_components - candidate.n_kept_
+def _error(choice: Choice) -> tuple[float, float]:
+    """Order by error, then by time."""
+    return choice.predicted_error, choice.seconds
 
 
-def _unfitted(candidate: Any) -> Any:
-    """Return the map as a user would write it."""
-    return type(candidate)(**candidate.get_params(deep=False))
+def _fitted_for_prediction(candidate: Any, rows: SampledRows, is_drawn: bool) -> Any:
+    """Return a copy of a map, fitted as far as predictions need it: most maps need no draw."""
+    copy = clone(candidate)
+    copy._prepare(rows)
+    if is_drawn:
+        copy._draw()
+    return copy
 
 
-def _rate(kernel: Any, family: type, sample: Any, seed: int) -> float:
-    """Measure how many operations a second a family of maps does here, once warm."""
-    parameters: dict[str, Any] = {"up_components": 4096} if family is CraftMap else {}
-    width = min(512, max(1, sample.shape[0] // 2)) if family is LandmarkMap else 1024
-    feature_map = family(kernel, width, random_state=seed, **parameters).fit(sample)
+def _title(feature_map: Any) -> str:
+    """Return the name of a map in a table."""
+    return next(entry.title for entry in CATALOGUE.values() if entry.map_class is type(feature_map))
+
+
+def _rate(entry: MapEntry, kernel: Any, sample: Any, seed: int) -> float:
+    """Measure the operations per second of a map, once warm."""
+    width = min(512, max(1, sample.shape[0] // 2)) if entry.holds_rows else 1024
+    feature_map = entry.make(kernel, width, 4096, seed).fit(sample)
     seconds = _shortest(lambda: feature_map.transform(sample))
     return feature_map._operations(_density(sample)) * sample.shape[0] / seconds
 
 
-def _gram_rate(rates: dict[type, float]) -> float:
-    """Measure the rate of float32 matrix products, once for a plan."""
-    if np.ndarray not in rates:
-        square = np.ones((768, 768), np.float32)
-        rates[np.ndarray] = 2.0 * 768**3 / _shortest(lambda: np.matmul(square, square))
-    return rates[np.ndarray]
+def _gram_rate() -> float:
+    """Measure the operations per second of float32 matrix products."""
+    square = np.ones((768, 768), np.float32)
+    return 2.0 * 768**3 / _shortest(lambda: np.matmul(square, square))
 
 
 def _shortest(task: Callable[[], Any]) -> float:
-    """Return the shortest of some runs once warm: what else the machine does only adds to a time."""
+    """Return the shortest time of several runs, once warm: other load only adds to a time."""
     task()
     seconds = []
     while len(seconds) < 5 or (sum(seconds) < 0.05 and len(seconds) < 100):
@@ -205,21 +186,12 @@ def _shortest(task: Callable[[], Any]) -> float:
 
 
 def _density(X: Any) -> float:
-    """Return the share of entries that are stored."""
+    """Return the fraction of entries that are stored."""
     return X.nnz / (X.shape[0] * X.shape[1]) if issparse(X) else 1.0
 
 
-def _describe(feature_map: Any) -> tuple[str, str]:
-    """Return a short name for a table and the width of the up-projection."""
-    if isinstance(feature_map, CraftMap):
-        return "CraftMap", str(feature_map.up_components)
-    if isinstance(feature_map, RandomMaclaurin):
-        return "RandomMaclaurin, complex weights", "-"
-    return type(feature_map).__name__, "-"
-
-
 def _check_goal(target_error: float | None, seconds: float | None, n_rows: int | None) -> None:
-    """Refuse a plan without a goal, or with two."""
+    """Refuse a plan without exactly one goal."""
     if (target_error is None) == (seconds is None):
         raise ValueError(f"Exactly one of target_error and seconds must be given, got {target_error} and {seconds}.")
     for name, value in (("target_error", target_error), ("seconds", seconds), ("n_rows", n_rows)):

@@ -60,8 +60,7 @@ class RowFeatures:
     @property
     def penalty(self) -> NDArray[np.float64] | None:
         """The matrix that a ridge penalty on the coefficients uses; None is the identity."""
-        is_whitened = getattr(self.feature_map, "whiten", True)
-        return None if is_whitened else self.feature_map.penalty_
+        return self.feature_map._penalty() if isinstance(self.feature_map, FeatureMap) else None
 
     def __call__(self, X: Any, out: NDArray | None = None) -> NDArray[np.floating]:
         """Return the features of validated rows.

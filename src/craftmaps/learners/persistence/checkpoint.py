@@ -21,8 +21,8 @@ from craftmaps.learners.held_out import ALL_ROWS, HeldOut, RowCounts, Sample
 from craftmaps.learners.one_pass import OnePass
 from craftmaps.learners.persistence import container as model_file
 from craftmaps.learners.persistence.container import ModelFileError
-from craftmaps.learners.persistence.fitted_parts import lift_to_plain, names_to_plain
-from craftmaps.learners.persistence.rebuilt_parts import checked_lift, names_from_plain
+from craftmaps.learners.persistence.fitted_parts import features_to_plain, names_to_plain
+from craftmaps.learners.persistence.rebuilt_parts import checked_features, names_from_plain
 from craftmaps.learners.persistence.stored_rows import rows_from_plain, rows_to_plain
 from craftmaps.learners.tally import Tally
 from craftmaps.learners.targets import Targets
@@ -47,7 +47,7 @@ def write(path: str | os.PathLike, estimator: Any, position: int) -> None:
         "feature_names": names_to_plain(estimator),
         "n_rows": learned.n_rows,
         "targets": targets.to_plain(),
-        "lift": None if tally is None else lift_to_plain(tally.features),
+        "lift": None if tally is None else features_to_plain(tally.features),
         "choices": None if tally is None else _choices_to_plain(learned.choices),
         "packed": None if tally is None else tally.statistic.packed,
         "statistic": None if tally is None or not tally.n_rows else tally.statistic.to_plain(),
@@ -104,7 +104,7 @@ def _tally_from_plain(fields: Fields, learned: OnePass, targets: Targets) -> Tal
     if fields.value("statistic") is not None:
         statistic = NormalEquations.from_plain(fields.value("statistic"), targets.n_columns)
     n_out = None if statistic is None else len(statistic.cross)
-    features = checked_lift(fields.object("lift"), n_features, n_out)()
+    features = checked_features(fields.object("lift"), n_features, n_out)()
     if statistic is None:
         width = features.width(np.zeros((1, n_features)))
         statistic = NormalEquations(width, targets.n_columns, fields.flag("packed"))

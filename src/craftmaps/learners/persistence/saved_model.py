@@ -11,8 +11,8 @@ from craftmaps.learners.calibration import Calibration
 from craftmaps.learners.fitted_model import FittedModel
 from craftmaps.learners.labels import labels_from_plain
 from craftmaps.learners.output_codes import DECODINGS, code_from_plain, refuse_costly_code
-from craftmaps.learners.persistence.fitted_parts import lift_to_plain, names_to_plain
-from craftmaps.learners.persistence.rebuilt_parts import checked_lift, names_from_plain
+from craftmaps.learners.persistence.fitted_parts import features_to_plain, names_to_plain
+from craftmaps.learners.persistence.rebuilt_parts import checked_features, names_from_plain
 from craftmaps.learners.targets import ClassTargets, NumberTargets, Targets
 
 _SAVED = (np.float64, np.float32, np.float16)
@@ -26,9 +26,9 @@ def to_plain(estimator: Any, dtype: Any, notes: Any) -> dict[str, Any]:
     weights = model.coef.astype(dtype)
     if not np.isfinite(weights).all():
         raise ValueError(f"The weights do not fit {np.dtype(dtype).name}: save them with more precision.")
-    n_features, features = int(estimator.n_features_in_), lift_to_plain(model.features)
+    n_features, features = int(estimator.n_features_in_), features_to_plain(model.features)
     try:  # a file that could not be read again is not written
-        checked_lift(Fields(features, "lift"), n_features, weights.shape[1])
+        checked_features(Fields(features, "lift"), n_features, weights.shape[1])
         head = _head_to_plain(model, dtype)
     except DamagedError as error:
         raise ValueError(f"This model cannot be saved: {error}.") from None
@@ -53,7 +53,7 @@ def from_plain(estimator: Any, plain: dict[str, Any]) -> None:
     fields = Fields(plain)
     weights = fields.array("weights", (None, None), _SAVED)
     estimator.n_features_in_ = n_features = fields.whole("n_features", 1)
-    make_features = checked_lift(fields.object("lift"), n_features, weights.shape[1])
+    make_features = checked_features(fields.object("lift"), n_features, weights.shape[1])
     coef = weights.astype(np.float64, copy=False)
     intercept = fields.array("intercept", (len(weights),), _SAVED).astype(np.float64, copy=False)
     estimator.n_components = weights.shape[1]

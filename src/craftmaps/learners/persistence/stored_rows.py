@@ -1,4 +1,4 @@
-"""Rows as arrays of a file, and back: dense or CSR, checked before any loop sees them."""
+"""Rows as arrays of a file and back: dense or CSR, checked before any loop sees them."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ def rows_to_plain(X: Any) -> Any:
 
 
 def rows_from_plain(fields: Fields, name: str, width: int) -> Any:
-    """Return rows of a width from arrays: float32 or float64, finite, CSR with every index in its place."""
+    """Return rows of a width from arrays: float32 or float64, finite, and in CSR with valid indices."""
     if not isinstance(fields.value(name), dict):
         return fields.array(name, (None, width))
     csr = fields.object(name)
