@@ -93,7 +93,8 @@ def _restore(estimator: Any, fields: Fields) -> None:
     elif fields.value("statistic") is not None:
         raise DamagedError("there is a statistic, but no map that its features come from")
     learned.restore(targets, waiting, tally, choices)
-    fields.whole("n_rows", max(1, learned.n_rows), max(1, learned.n_rows))
+    if fields.whole("n_rows", 1) != learned.n_rows:
+        raise DamagedError(f"n_rows must be the {learned.n_rows} rows that are there, got {fields.value('n_rows')}")
     estimator._pass = learned
 
 
