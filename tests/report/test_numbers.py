@@ -5,15 +5,12 @@ import json
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
-from scipy.stats import norm
 from sklearn.metrics import confusion_matrix, precision_recall_fscore_support, r2_score
 
 from craftmaps import CraftClassifier, Polynomial, load_model, report
-from craftmaps.cli.scores import NumberScores
 from craftmaps.diagnostics import kernel_error
 from craftmaps.plan import predicted_error
-from craftmaps.report.intervals import bootstrap, chosen_alpha, of_root_mean_square, wilson
-from craftmaps.report.wording import interval, number, percent
+from craftmaps.report.html.wording import percent
 from tests.report.examples import QUICK, classifier_run, labelled, regressor_run
 from tests.report.page_text import Page
 
@@ -64,24 +61,6 @@ def test_error_is_that_of_score_and_stands_in_the_first_sentence(tmp_path):
         "2.0 s",
     ):
         assert part in sentence
-
-
-def test_wilson_interval_solves_its_equation():
-    """The ends are the shares p for which the observed share is 1.96 standard errors away."""
-    for successes, n in ((0, 10), (3, 40), (40, 40), (77, 1000)):
-        for end in wilson(successes, n):
-            distance = abs(successes / n - end) / np.sqrt(end * (1 - end) / n) if 0 < end < 1 else 1.959964
-            assert distance == pytest.approx(1.959964, rel=1e-5)
-
-
-@pytest.mark.parametrize("n_rows", [500, 20_000])
-def test_bootstrap_interval_of_a_mean_is_as_wide_as_theory_says(n_rows):
-    values = np.random.default_rng(0).normal(size=(n_rows, 1))
-    low, high = bootstrap(values, lambda means: means[:, 0])
-    expected = 2 * 1.96 * values.std() / np.sqrt(n_rows)
-    # Each end is a quantile of 1,000 resamples, whose standard error is sqrt(q (1 - q) / 1000) / density(q).
-    standard_error = np.sqrt(2 * 0.025 * 0.975 / 1000) / norm.pdf(1.96) / (2 * 1.96)
-    assert high - low == pytest.approx(expected, rel=5 * standard_error)
 
 
 @pytest.mark.parametrize("n_targets", [1, 6])
@@ -196,32 +175,6 @@ def test_the_candidate_that_was_taken_is_the_models(tmp_path):
         assert name.endswith(f"degree {model.choices_['kernel'].degree}")
         assert name.startswith(f"{model.choices_['metric'] or 'rows as they are'}, ")
         assert ("unit length" in name) == model.choices_["normalize"]
-
-
-def test_chosen_alpha_is_the_one_that_the_learner_names():
-    results = {"chosen": 1, "error": 0.2, "error_by_fold": np.array([0.1, 0.3]), "n_rows": 100, "n_effective": 50.0}
-    found = chosen_alpha(results, True)
-    assert (found.index, found.error, found.n_rows) == (1, 0.2, 100)
-    assert found.interval == wilson(10, 50)  # copies of a row are not worth as much as other rows
-    assert chosen_alpha(results, False).interval[0] < np.sqrt(0.2) < chosen_alpha(results, False).interval[1]
-
-
-def test_page_and_terminal_have_one_interval_for_the_error_of_numbers(tmp_path):
-    """The terminal counts block by block and the page has all rows."""
-    run = regressor_run(n_test=1000)
-    scores = NumberScores(run.model)
-    for part in np.array_split(np.arange(1000), 7):
-        scores.add(run.X_test[part], run.y_test[part], None)
-    numbers, page = written(tmp_path, run)
-    np.testing.assert_allclose(numbers["test"]["rmse_interval"], scores.to_plain()["rmse_interval"], rtol=1e-10)
-    assert interval(scores.to_plain()["rmse_interval"], number) in page.text
-
-
-def test_interval_of_a_root_mean_square_holds_the_truth_in_95_of_100_runs():
-    errors = np.random.default_rng(0).normal(size=(2000, 400))
-    found = [of_root_mean_square(np.mean(row**2), np.var(row**2) / row.size, row.size) for row in errors]
-    share = np.mean([low < 1 < high for low, high in found])
-    assert share == pytest.approx(0.95, abs=4 * np.sqrt(0.95 * 0.05 / 2000))
 
 
 def test_codes_are_not_rounded(tmp_path):

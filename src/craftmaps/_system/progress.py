@@ -91,13 +91,14 @@ class RowClock:
 class PhaseClock:
     """The seconds of each phase of a computation. A phase may recur."""
 
-    def __init__(self, phase: str):
+    def __init__(self, phase: str, now: Callable[[], float] = time.monotonic):
+        self._now = now
         self._seconds: dict[str, float] = {phase: 0.0}
-        self._phase, self._since = phase, time.monotonic()
+        self._phase, self._since = phase, now()
 
     def turn_to(self, phase: str) -> None:
         """Start a phase, or resume it."""
-        now = time.monotonic()
+        now = self._now()
         self._seconds[self._phase] += now - self._since
         self._seconds.setdefault(phase, 0.0)
         self._phase, self._since = phase, now
