@@ -23,7 +23,7 @@ def total_memory() -> int:
 
 def peak_memory() -> int | None:
     """Return the largest resident size of this process so far, in bytes, or None if the system does not tell."""
-    # On Linux `getrusage` also counts what the program that started this one had used.
+    # On Linux `getrusage` includes the memory of the program that started this one.
     with suppress(OSError):
         peak = _kilobytes(_PROCESS, "VmHWM:")
         if peak is not None:

@@ -19,7 +19,7 @@ _COPIES_OF_FOLD = 6
 _COPIES_OF_BLOCK = 5
 # Features of candidates while choices are made, with their copies, up to this width.
 _WIDEST_TRIAL, _COPIES_OF_TRIAL = 2048, 8
-# Or the kernel matrices of two gradient metrics, which are fitted side by side. Those of choices are smaller.
+# Or the kernel matrices of two gradient metrics, which are fitted side by side.
 _KERNEL_MATRICES = 2 * 4 * 6144**2
 _FEWEST_ROWS, _MOST_ROWS = 256, 8192
 

@@ -84,7 +84,7 @@ def leave() -> NoReturn:
 
 
 def sentence() -> str:
-    """Return the last message: interrupted, what was kept, and how to resume."""
+    """Return the last message: the signal, the files that were kept, and how to resume."""
     word = _WORDS[signal.Signals(_state.number or signal.SIGINT)]
     if _state.left is not None:
         return f"{word}: {_state.left}."
@@ -108,7 +108,7 @@ def command(flag: str | None = None) -> str:
 
 
 def tell(left: str | None) -> None:
-    """Set what the last message says was kept."""
+    """Set the part of the last message about files that were kept."""
     _state.left = left
 
 

@@ -28,7 +28,7 @@ def score(
     source : str
         Where the labels come from, for error messages.
     missing : str
-        What there is instead of labels, for error messages.
+        What was found instead of labels, for error messages.
     keeps_examples : bool
         Whether a report will show examples of the rows.
     """

@@ -12,7 +12,7 @@ from craftmaps._system.plain_values import plain
 
 
 def console(is_error: bool = False) -> Console:
-    """Return standard output, or standard error, as it is now."""
+    """Return the current standard output or standard error."""
     return Console(stderr=is_error, highlight=False, soft_wrap=True)
 
 

@@ -120,7 +120,7 @@ class Training:
         self._pass = WatchedPass(self.model, for_learner, self._progress, folder)
 
     def learn(self, every: int) -> None:
-        """Train on all rows; write a checkpoint after every so many rows."""
+        """Train on all rows; write a checkpoint after `every` rows."""
         with self._progress:
             self.seconds = self._pass.fit(every)
 

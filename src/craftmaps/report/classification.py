@@ -1,4 +1,4 @@
-"""What the page shows of a classifier's test."""
+"""The test scores of a classifier as numbers of the page."""
 
 from collections import Counter
 from typing import Any

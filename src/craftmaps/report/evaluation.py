@@ -21,7 +21,7 @@ class Evaluation:
     ----------
     model : fitted CraftClassifier or CraftRegressor
     keeps_examples : bool, default=False
-        Whether to keep what the page shows beside the scores.
+        Whether to keep the mistakes, or the points and residuals, that the page shows.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ def evaluate(model: Any, X: Any, y: NDArray) -> Evaluation:
 
 
 def _checked_labels(y: NDArray, classes: NDArray) -> NDArray:
-    """Return labels; refuse those that cannot be compared with the classes."""
+    """Return labels; refuse labels that cannot be compared with the classes."""
     y = column_or_1d(y)
     is_text = classes.dtype.kind in "OUS"
     if y.dtype.kind == "O" and not is_text:

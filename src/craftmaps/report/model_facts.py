@@ -1,4 +1,4 @@
-"""What a fitted model is made of, for the report and the command line.
+"""Parts and choices of a fitted model, for the report and the command line.
 
 The one place outside the learners that reads their fitted state.
 """

@@ -1,4 +1,4 @@
-"""What the page shows of a regressor's test."""
+"""The test scores of a regressor as numbers of the page."""
 
 from typing import Any
 

@@ -39,7 +39,7 @@ class Residuals:
         return found
 
     def _sample(self, pairs: NDArray[np.float64]) -> None:
-        """Keep every n-th row, and every second of those kept when they are too many."""
+        """Keep every n-th row; double n when too many rows are kept."""
         self._points.append(pairs[-self._n_rows % self._stride :: self._stride])
         self._n_rows += len(pairs)
         while sum(map(len, self._points)) > _MOST_POINTS:

@@ -13,7 +13,7 @@ from craftmaps._rows.sampling import row_hashes
 class HeldOutShare:
     """Holds out rows by a hash of their features and a seed.
 
-    Equal rows stay together whatever their labels. Neither the rows around a row nor the format of the file matter.
+    Equal rows stay together, even with different labels. Neither the order of rows nor the format of the file matters.
     The share is met in expectation, and only roughly if rows repeat often.
 
     Parameters

@@ -1,4 +1,4 @@
-"""What the first rows say about a target: classes, or numbers to predict."""
+"""A look at the first values of a target, to tell classes from numbers to predict."""
 
 from typing import NamedTuple
 
@@ -42,7 +42,7 @@ class TargetLook(NamedTuple):
 
 
 def look_at_target(kind: str | None, y: NDArray) -> TargetLook:
-    """Return what the values of the first rows say.
+    """Return facts about the values of the first rows.
 
     Examples
     --------

@@ -196,7 +196,7 @@ def _tested(summary: dict[str, Any]) -> str:
 
 
 def _kinds(kinds: list[dict[str, Any]]) -> str:
-    """Format the number of columns of each kind, with the first few names of those that are not numbers."""
+    """Format the number of columns of each kind, and the first few names of columns that are not numbers."""
     told = []
     for line in kinds:
         names = [] if line["kind"] in ("number", "numbers") else line["names"]

@@ -94,7 +94,7 @@ def scree(spectra: dict[str, Any]) -> Markup:
     for kind, dy in zip(upper_first, (-10, 18), strict=False):
         style, name = styles[kind]
         plot.note(*drawn[kind][place], name, kind=style, dx=4, dy=dy)
-    caption = "Eigenvalues of the kernel matrix, largest first; those below rounding error are left out."
+    caption = "Eigenvalues of the kernel matrix above rounding error, largest first."
     return figure("Log-scree", plot, caption)
 
 

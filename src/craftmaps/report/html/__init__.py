@@ -1,1 +1,1 @@
-"""HTML: markup that escapes what is put into it, and the page made of it."""
+"""HTML: escaped markup, and the page made of it."""
