@@ -10,7 +10,9 @@ from sklearn.metrics import confusion_matrix, precision_recall_fscore_support, r
 from craftmaps import CraftClassifier, Polynomial, load_model, report
 from craftmaps.diagnostics import kernel_error
 from craftmaps.plan import predicted_error
+from craftmaps.report.html.page import render
 from craftmaps.report.html.wording import percent
+from craftmaps.report.model_facts import shaped, shaping_of
 from tests.report.examples import QUICK, classifier_run, labelled, regressor_run
 from tests.report.page_text import Page
 
@@ -80,18 +82,18 @@ def test_regression_is_that_of_scikit_learn(tmp_path, n_targets):
 def test_kernel_error_is_measured_on_shaped_rows_and_predicted(tmp_path):
     run = classifier_run()
     numbers, _ = written(tmp_path, run)
-    lift = run.model._lift
-    shaped = lift.shape_rows(run.rows_sample)
-    expected = kernel_error(lift.feature_map.transform(shaped), QUICK["kernel"](shaped))
+    feature_map, rows = shaping_of(run.model).feature_map, shaped(run.model, run.rows_sample)
+    expected = kernel_error(feature_map.transform(rows), QUICK["kernel"](rows))
     assert numbers["kernel"]["measured"] == pytest.approx(expected, rel=1e-12)
-    assert numbers["kernel"]["predicted"] == pytest.approx(predicted_error(lift.feature_map, shaped), rel=1e-12)
+    assert numbers["kernel"]["predicted"] == pytest.approx(predicted_error(feature_map, rows), rel=1e-12)
 
 
 def test_chosen_alpha_is_that_of_the_model(tmp_path):
     run = classifier_run(model=CraftClassifier(**{**QUICK, "alphas": [0.0, 1e-6, 1e-2, 1e3]}))
     numbers, _ = written(tmp_path, run)
-    alphas = numbers["alphas"]
-    assert alphas["alpha"][alphas["chosen"]] == run.model._alpha_choice.relative
+    chosen = numbers["alphas"]["alpha"][numbers["alphas"]["chosen"]]
+    given = classifier_run(model=CraftClassifier(**{**QUICK, "alphas": chosen, "cv": None}))
+    assert run.model.alpha_ == given.model.alpha_
     assert numbers["held_out"]["error"] == run.model.cv_results_["error"]
 
 
@@ -145,25 +147,19 @@ def test_a_model_from_a_file_gives_the_same_test_error(tmp_path):
     again = report.Run(model=load_model(tmp_path / "model.craft"), X_test=run.X_test, y_test=run.y_test)
     numbers, page = written(tmp_path, again)
     assert numbers["test"]["errors"] == written(tmp_path, run)[0]["test"]["errors"]
-    assert "The model came from a file" in page.text
+    assert "the model came from a file" in page.text
 
 
 def test_the_candidate_that_was_taken_is_marked_and_not_the_lowest(tmp_path):
-    """Whichever candidate a model took: errors alone do not decide, so the lowest may be another one."""
-    for degree in (2, 3):
-        run = classifier_run(model=CraftClassifier(**{**QUICK, "kernel": Polynomial(degree)}))
-        names = [f"standard, unit length, degree {d}" for d in (4, 3, 2)]
-        run.model.choices_ = {
-            "kernel": Polynomial(degree),
-            "metric": "standard",
-            "normalize": True,
-            "n_axes": None,
-            "held_out_errors": dict(zip(names, [0.1, 0.2, 0.3], strict=True)),
-        }
-        numbers, page = written(tmp_path, run)
-        assert numbers["choices"]["taken"] == 4 - degree
-        assert page.marked == [names[4 - degree]]
-        assert "Others have lower errors" in page.text
+    """Errors alone do not decide, so the lowest may be another one."""
+    numbers, _ = written(tmp_path, classifier_run())
+    names = [f"standard, unit length, degree {d}" for d in (4, 3, 2)]
+    numbers["choices"]["candidates"] = [[name, error] for name, error in zip(names, [0.1, 0.2, 0.3], strict=True)]
+    for taken in range(3):
+        numbers["choices"]["taken"] = taken
+        page = Page(render(numbers))
+        assert page.marked == [names[taken]]
+        assert ("Others have lower errors" in page.text) == (taken > 0)
 
 
 def test_the_candidate_that_was_taken_is_the_models(tmp_path):
@@ -172,9 +168,10 @@ def test_the_candidate_that_was_taken_is_the_models(tmp_path):
         model = CraftClassifier(**{**QUICK, "kernel": kernel, "metric": metric}).fit(X, y)
         choices = written(tmp_path, report.Run(model=model))[0]["choices"]
         name, _ = choices["candidates"][choices["taken"]]
-        assert name.endswith(f"degree {model.choices_['kernel'].degree}")
-        assert name.startswith(f"{model.choices_['metric'] or 'rows as they are'}, ")
-        assert ("unit length" in name) == model.choices_["normalize"]
+        chosen = shaping_of(model)
+        assert name.endswith(f"degree {chosen.feature_map.kernel.degree}")
+        assert name.startswith(f"{choices['metric'] or 'rows as they are'}, ")
+        assert ("unit length" in name) == (chosen.scale is None)
 
 
 def test_codes_are_not_rounded(tmp_path):

@@ -26,14 +26,14 @@ class Shaping(NamedTuple):
 class Choices(NamedTuple):
     """Kernel, metric and length of rows, chosen or given.
 
-    `candidates` are pairs (name, held-out error), empty if nothing was left to choose and None if the model came from
-    a file; `taken` is the place of the chosen candidate.
+    `candidates` are pairs (name, held-out error), none if nothing was left to choose or the model came from a file;
+    `taken` is the place of the chosen candidate.
     """
 
     kernel: str | None
     metric: str | None
     normalize: bool
-    candidates: list[tuple[str, float]] | None
+    candidates: list[tuple[str, float]]
     taken: int | None
 
 
@@ -64,13 +64,13 @@ def outcomes(model: Any, X: Any) -> tuple[NDArray, NDArray[np.floating], NDArray
 def choices_of(model: Any) -> Choices:
     """Return the choices of a model."""
     choices = model.choices_
-    errors = choices.get("held_out_errors")
+    errors = choices.get("held_out_errors") or {}
     return Choices(
         kernel_name(choices["kernel"]),
         None if choices["metric"] is None else str(choices["metric"]),
         choices["normalize"],
-        None if errors is None else list(errors.items()),
-        _taken(choices, list(errors or ())),
+        list(errors.items()),
+        _taken(choices, list(errors)),
     )
 
 

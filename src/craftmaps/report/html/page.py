@@ -170,11 +170,9 @@ def _choices(numbers: dict[str, Any]) -> Markup:
         "length of rows": "unit length" if choices["normalize"] else "one common scale",
     }
     candidates = choices["candidates"]
-    if candidates is None:
-        unknown = "The model came from a file, which does not list the candidates."
-        return section("Choices", tag("p", unknown), _pairs(pairs))
     if not candidates:
-        return section("Choices", tag("p", "Nothing was left to choose automatically."), _pairs(pairs))
+        why = "No candidates are known: nothing was left to choose, or the model came from a file."
+        return section("Choices", tag("p", why), _pairs(pairs))
     write = percent if numbers["task"] == "classification" else number
     errors = [error for _, error in candidates if error is not None]
     most = max(errors, default=0.0) or 1.0
