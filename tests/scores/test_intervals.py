@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 from scipy.stats import norm
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
-from craftmaps import CraftClassifier, CraftRegressor
+from craftmaps import CraftClassifier, Polynomial
 from craftmaps.scores import held_out_error
 from craftmaps.scores.bootstrap import Bootstrap
 from craftmaps.scores.intervals import of_root_mean_square, wilson
@@ -54,14 +55,32 @@ def test_interval_of_a_root_mean_square_holds_the_truth_in_95_of_100_runs():
     assert share == pytest.approx(0.95, abs=4 * np.sqrt(0.95 * 0.05 / 2000))
 
 
+RESULTS = {"chosen": 1, "error": 0.2, "error_by_fold": np.array([0.1, 0.3]), "n_rows": 100, "n_effective": 50.0}
+
+
+class Learned:
+    """A learner that has chosen alpha."""
+
+    cv, cv_results_ = 5, RESULTS
+
+
+class Classifier(Learned, ClassifierMixin, BaseEstimator):
+    pass
+
+
+class Regressor(Learned, RegressorMixin, BaseEstimator):
+    pass
+
+
 def test_held_out_error_is_the_one_that_the_learner_names():
-    results = {"chosen": 1, "error": 0.2, "error_by_fold": np.array([0.1, 0.3]), "n_rows": 100, "n_effective": 50.0}
-    classifier, regressor = CraftClassifier(), CraftRegressor()
-    assert held_out_error(classifier) is None
-    classifier.cv_results_ = regressor.cv_results_ = results
-    found = held_out_error(classifier)
+    found = held_out_error(Classifier())
     assert (found.chosen, found.error, found.n_rows) == (1, 0.2, 100)
     assert found.interval == wilson(10, 50)  # copies of a row are not worth as much as other rows
-    low, high = held_out_error(regressor).interval
+    low, high = held_out_error(Regressor()).interval
     assert low < np.sqrt(0.2) < high
-    assert held_out_error(regressor).to_plain()["rmse"] == np.sqrt(0.2)
+    assert held_out_error(Regressor()).to_plain()["rmse"] == np.sqrt(0.2)
+
+
+def test_a_model_that_chose_no_alpha_has_no_held_out_error():
+    X, y = np.random.default_rng(0).normal(size=(30, 3)), np.arange(30) % 2
+    assert held_out_error(CraftClassifier(Polynomial(2), 8, metric=None, alphas=0.1, cv=None).fit(X, y)) is None
