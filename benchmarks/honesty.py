@@ -19,7 +19,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, loa
 from sklearn.model_selection import train_test_split
 
 from craftmaps import CraftClassifier, CraftRegressor
-from craftmaps.report.intervals import chosen_alpha
+from craftmaps.scores import held_out_error
 
 RESULTS = Path(__file__).parent / "results" / "honesty.json"
 WIDTH, N_ROWS, N_COLUMNS = 128, 1000, 10
@@ -36,7 +36,7 @@ def noise(n_rows: int, seed: int, kind: str) -> tuple[np.ndarray, np.ndarray]:
 def cross_validated(model: CraftClassifier | CraftRegressor) -> tuple[float, list[float]]:
     """Return the error, or root mean square error, that a model reports, and its interval."""
     is_classifier = isinstance(model, CraftClassifier)
-    plain = chosen_alpha(model.cv_results_, is_classifier).to_plain(is_classifier)
+    plain = held_out_error(model).to_plain()
     name = "error" if is_classifier else "rmse"
     return plain[name], plain[f"{name}_interval"]
 

@@ -12,7 +12,7 @@ SERVER = """
 import json, os, resource, signal, sys, time
 import numpy as np
 from craftmaps import CraftClassifier, Polynomial
-from craftmaps.cli import main, terminal, training
+from craftmaps.cli import main, progress_bar, training
 from craftmaps.streams import Stream
 
 # Compiled loops and libraries are loaded here, and not by every run.
@@ -20,19 +20,19 @@ rows = np.random.default_rng(0).random((60, 5), dtype=np.float32)
 CraftClassifier(Polynomial(3), 24, metric=None, random_state=0).fit(rows, rows[:, 0] > 0.5).predict_proba(rows)
 
 slowness = 0.0
-read = Stream._pass
+read = Stream.blocks
 
-def slow_pass(stream):
+def slow_blocks(stream):
     for block in read(stream):
         time.sleep(slowness)
         yield block
 
-Stream._pass = slow_pass
+Stream.blocks = slow_blocks
 
 def obey(request):
     global slowness
     slowness = request["slowness"]
-    terminal._SECONDS_BETWEEN_LINES = request["seconds_between_lines"]
+    progress_bar.SECONDS_BETWEEN_LINES = request["seconds_between_lines"]
     output = os.open(request["output"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     os.dup2(output, 1)
     os.dup2(output, 2)

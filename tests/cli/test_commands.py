@@ -13,7 +13,11 @@ import pytest
 from rich.console import Console
 
 from craftmaps import CraftClassifier, Polynomial, load_model
-from craftmaps.cli import memory, terminal, training
+from craftmaps._system.memory_budget import Budget, TooWideError, memory_budget
+from craftmaps._system.progress import Phase, Step
+from craftmaps.cli.model_rows import blocks_of
+from craftmaps.cli.progress_bar import ProgressBar
+from craftmaps.cli.training import TrainingRows
 from craftmaps.report import Run
 from craftmaps.report.gather import gather
 from tests.cli.running import PLAIN, example_rows, run, run_json, trained, write_parquet
@@ -120,17 +124,16 @@ def test_whole_numbers_among_floats_are_classes(tmp_path):
 
 
 def test_memory_bounds_rows_and_components():
-    budget = memory.budget
-    assert budget(8 * 10**9, 2048, 4 * 784, True).batch_rows == 8192
-    assert not budget(8 * 10**9, 2048, 4 * 784, True).is_packed
-    assert 256 <= budget(7 * 10**9, 2048, 80_000, False).batch_rows < 8192
+    assert memory_budget(8 * 10**9, 2048, 4 * 784, True).batch_rows == 8192
+    assert not memory_budget(8 * 10**9, 2048, 4 * 784, True).is_packed
+    assert 256 <= memory_budget(7 * 10**9, 2048, 80_000, False).batch_rows < 8192
     for is_automatic in (True, False):
-        with pytest.raises(ValueError, match=r"--components 32768 needs about .* at most \d+ fit") as refusal:
-            budget(3 * 10**9, 32768, 4 * 784, is_automatic)
-        largest = int(re.search(r"at most (\d+) fit", str(refusal.value))[1])
-        assert budget(3 * 10**9, largest, 4 * 784, is_automatic).is_packed
-        with pytest.raises(ValueError, match=f"at most {largest} fit"):
-            budget(3 * 10**9, largest + 1, 4 * 784, is_automatic)
+        with pytest.raises(TooWideError, match=r"n_components=32768 needs about .* at most \d+ fit") as refusal:
+            memory_budget(3 * 10**9, 32768, 4 * 784, is_automatic)
+        largest = refusal.value.largest
+        assert memory_budget(3 * 10**9, largest, 4 * 784, is_automatic).is_packed
+        with pytest.raises(TooWideError, match=f"at most {largest} fit"):
+            memory_budget(3 * 10**9, largest + 1, 4 * 784, is_automatic)
 
 
 def test_a_run_stays_within_its_memory(tmp_path):
@@ -367,42 +370,29 @@ def test_help_and_version_do_not_wait_for_the_library():
     assert not {"sklearn", "numba", "scipy", "pyarrow"} & set(json.loads(result.stdout))
 
 
-def test_progress_is_a_bar_on_a_terminal_and_lines_elsewhere(monkeypatch, capsys):
+def test_progress_is_a_bar_on_a_terminal_and_lines_elsewhere(capsys):
     class Rows:
         n_rows, total_bytes, bytes_read = 1000, None, 0
 
     def shown(is_terminal):
-        made = Console(stderr=True, force_terminal=is_terminal, width=80)
-        monkeypatch.setattr(terminal, "console", lambda is_error=False: made)
-        monkeypatch.setattr(terminal, "_SECONDS_BETWEEN_LINES", 0.0)
-        monkeypatch.setattr(terminal, "_SECONDS_BETWEEN_LOOKS", 0.0)
-        with terminal.Progress("Learning", Rows()) as progress:
-            progress.step("Choosing a kernel")
+        output = Console(stderr=True, force_terminal=is_terminal, width=80)
+        with ProgressBar("Learning", Rows(), output=output, pause=0.0) as progress:
+            progress.step(Step(Phase.METRIC))
             progress.show(250)
         return capsys.readouterr().err
 
     assert "\x1b[" in shown(True)
     lines = shown(False).splitlines()
-    assert lines[0] == "Choosing a kernel"
+    assert lines[0] == "Fitting the metric"
     assert re.match(r"Learning: 250 rows, [\d,]+ rows/s, [\d.]+ s left", lines[1])
     assert re.match(r"Learning: 250 rows in 0.0 s", lines[2])
     assert not any("\x1b" in line for line in lines)
 
 
-def test_a_small_bound_makes_small_blocks(tmp_path, monkeypatch):
+@pytest.mark.parametrize(("batch_rows", "sizes"), [(None, [100, 100, 40]), (120, [120, 120])])
+def test_a_small_budget_makes_small_blocks_unless_their_size_is_given(tmp_path, batch_rows, sizes):
     data = write_parquet(tmp_path / "train.parquet")
-    small = memory.Budget(10**9, batch_rows=100, most_classes=5, is_packed=False)
-    monkeypatch.setattr(training, "budget", lambda *_: small)
-    sizes, blocks_of = [], training.blocks_of
-
-    def measured(stream):
-        for block in blocks_of(stream):
-            sizes.append(block.X.shape[0])
-            yield block
-
-    monkeypatch.setattr(training, "blocks_of", measured)
-    run("train", data, "--out", tmp_path / "m.craft", "--drop", "x_3", *PLAIN)
-    assert sizes == [100, 100, 40]
-    sizes.clear()
-    run("train", data, "--out", tmp_path / "m.craft", "--batch-rows", 120, *PLAIN)
-    assert sizes == [120, 120]
+    rows = TrainingRows(str(data), "label", {"drop": ["x_3"]}, None, batch_rows)
+    rows.fit_in(Budget(10**9, batch_rows=100, most_classes=5, is_packed=False))
+    blocks = list(blocks_of(rows.stream))
+    assert [block.X.shape for block in blocks] == [(size, 4) for size in sizes]

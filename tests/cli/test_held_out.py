@@ -8,11 +8,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
-import pytest
 
 from craftmaps import load_model
-from craftmaps.cli.held_out import HeldOutShare
-from craftmaps.streams import Block
+from craftmaps.scores.held_out_share import HeldOutShare
 from tests.cli.running import PLAIN, example_rows, example_table, run, run_json, write_parquet
 from tests.cli.test_interrupted import options, server, wait_for  # noqa: F401  a fixture
 
@@ -41,17 +39,6 @@ def test_the_model_is_that_of_the_other_rows(tmp_path):
     assert split["test_share"] == 0.25
     # 60 rows expected; the standard deviation of a binomial count is 6.7.
     assert abs(held_out.sum() - 60) < 4 * 6.7
-
-
-def test_the_share_holds_and_equal_rows_stay_together():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(20_000, 3)).astype(np.float32)
-    held_out = HeldOutShare(0.2, 0).holds_out(X)
-    assert abs(held_out.sum() - 4000) < 4 * np.sqrt(20_000 * 0.2 * 0.8)
-    order = rng.permutation(20_000)
-    assert np.array_equal(HeldOutShare(0.2, 0).holds_out(X[order]), held_out[order])
-    other = HeldOutShare(0.2, 1).holds_out(X)
-    assert abs((held_out & other).sum() - 800) < 4 * np.sqrt(20_000 * 0.04 * 0.96)  # seeds are independent
 
 
 def test_formats_and_blocks_hold_out_the_same_rows(tmp_path):
@@ -93,10 +80,3 @@ def test_interrupted_and_resumed(server, tmp_path):  # noqa: F811
     assert (tmp_path / "resumed.craft").read_bytes() == (tmp_path / "whole.craft").read_bytes()
     document = json.loads(printed[printed.index("{") :])
     assert document["test"]["rows"] + load_model(tmp_path / "resumed.craft").n_rows_seen_ == 400
-
-
-@pytest.mark.parametrize(("share", "which"), [(1e-9, "none"), (1 - 1e-9, "all")])
-def test_a_share_of_none_or_all_is_refused(share, which):
-    blocks = [Block(np.random.default_rng(i).random((5, 2)), np.zeros(5), None, None) for i in range(2)]
-    with pytest.raises(ValueError, match=f"holds out {which} of 10 rows: ask for another share."):
-        list(HeldOutShare(share, 0).for_training(blocks))

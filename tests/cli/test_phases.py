@@ -5,7 +5,6 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from craftmaps._system import progress
 from craftmaps._system.progress import Phase, tell
 from craftmaps.cli import learning
 from tests.cli.running import PLAIN, run, run_json, write_parquet
@@ -47,11 +46,11 @@ class TimedLearner:
 
 
 @pytest.mark.parametrize("is_settled_early", [True, False])
-def test_choices_are_a_phase_of_their_own(monkeypatch, is_settled_early):
-    clock = SimpleNamespace(now=0.0, monotonic=lambda: clock.now)
-    monkeypatch.setattr(progress, "time", clock)
+def test_choices_are_a_phase_of_their_own(is_settled_early):
+    clock = SimpleNamespace(now=0.0)
     blocks = [(np.zeros((5, 2)), np.zeros(5))] * 3
-    watched = learning.WatchedPass(TimedLearner(clock, is_settled_early), blocks, Silent(), None)
+    learner = TimedLearner(clock, is_settled_early)
+    watched = learning.WatchedPass(learner, blocks, Silent(), None, now=lambda: clock.now)
     seconds = watched.fit(every=10)
     assert seconds == {"choices": 7000, "learning": 11, "solving": 700}
     assert sum(seconds.values()) == clock.now

@@ -12,8 +12,9 @@ import pyarrow.csv
 import pyarrow.parquet
 import pytest
 
-from craftmaps.cli.prediction_files import rounded
-from tests.cli.running import PLAIN, example_table, run, trained
+from craftmaps import CraftClassifier, load_model
+from craftmaps.scores.probabilities import rounded
+from tests.cli.running import PLAIN, example_rows, example_table, run, trained
 
 FLOAT_SPACING = 2.0**-24  # of float32 below one
 
@@ -91,3 +92,31 @@ def test_names_of_rows_come_first(folder, tmp_path, ids):
         assert written["name"].to_pylist() == list(ids)
     printed = run("predict", tmp_path / "m.craft", tmp_path / "named.parquet", "--out", "-", "--id", "name").stdout
     assert pa.csv.read_csv(io.BytesIO(printed.encode()))["name"].to_pylist() == list(ids)
+
+
+@pytest.mark.parametrize("labels", [np.arange(240) % 4, np.arange(240) % 2, ["no", "yes"] * 120])
+def test_rows_are_mapped_once_for_predictions_probabilities_and_scores(tmp_path, monkeypatch, labels):
+    model, data = trained(tmp_path, labels=labels)
+    learned = load_model(model)
+    X = example_rows()[0].astype(np.float32)
+    expected = learned.predict(X), learned.predict_proba(X), learned.decision_function(X)
+    outcomes, n_mapped = CraftClassifier._outcomes, []
+
+    def counted(model, X):
+        n_mapped.append(X.shape[0])
+        return outcomes(model, X)
+
+    def refused(model, X):
+        pytest.fail("the rows are mapped once more")
+
+    for name in ("predict", "predict_proba", "decision_function"):
+        monkeypatch.setattr(CraftClassifier, name, refused)
+    monkeypatch.setattr(CraftClassifier, "_outcomes", counted)
+    run("predict", model, data, "--out", tmp_path / "p.parquet", "--probabilities", "--scores", "--batch-rows", 100)
+    assert n_mapped == [100, 100, 40]
+    table = pa.parquet.read_table(tmp_path / "p.parquet")
+    n_classes = learned.classes_.size
+    assert table["prediction"].to_pylist() == expected[0].tolist()
+    np.testing.assert_allclose(np.column_stack(table.columns[1 : 1 + n_classes]), expected[1], rtol=0, atol=1e-6)
+    scores = np.column_stack(table.columns[1 + n_classes :])
+    np.testing.assert_allclose(scores, expected[2].reshape(240, -1), rtol=0, atol=1e-6)

@@ -1,105 +1,15 @@
-"""AUC, log loss and weighted scores agree with scikit-learn's, in blocks and in bins."""
-
-from types import SimpleNamespace
+"""What commands tell of test rows agrees with scikit-learn, with weights, and with the page."""
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
-from sklearn.metrics import accuracy_score, log_loss, mean_squared_error, roc_auc_score
+from sklearn.metrics import log_loss, roc_auc_score
 
-from craftmaps import load_model
-from craftmaps.cli import ranking, scores
-from craftmaps.streams import Block
+from craftmaps import CraftClassifier, load_model
+from craftmaps.report.html.wording import interval, percent
 from tests.cli.running import PLAIN, example_rows, example_table, run, run_json, write_parquet
-from tests.cli.test_phases import Silent
-
-
-def random_predictions(n_rows, n_classes, seed=0):
-    """Return probabilities with many ties, labels that depend on them, and weights."""
-    rng = np.random.default_rng(seed)
-    odds = rng.normal(size=(n_rows, n_classes)).round(1)
-    probabilities = np.exp(odds) / np.exp(odds).sum(axis=1, keepdims=True)
-    labels = np.array([rng.choice(n_classes, p=row) for row in probabilities])
-    return probabilities.astype(np.float32), labels, rng.exponential(size=n_rows) * (rng.random(n_rows) > 0.1)
-
-
-def scored(probabilities, labels, classes, weight=None, step=77):
-    """Return the scores of predictions that come in blocks."""
-    model = SimpleNamespace(classes_=np.asarray(classes), predict_proba=lambda X: probabilities[X[:, 0]])
-    rows = np.arange(labels.size)[:, None]
-    parts = [slice(start, start + step) for start in range(0, labels.size, step)]
-    blocks = [Block(rows[part], labels[part], None if weight is None else weight[part], None) for part in parts]
-    return scores.score(model, blocks, Silent(), "DATA")
-
-
-@pytest.mark.parametrize("is_weighted", [False, True])
-@pytest.mark.parametrize("n_classes", [2, 4])
-def test_scores_are_those_of_scikit_learn(n_classes, is_weighted):
-    probabilities, labels, weight = random_predictions(700, n_classes)
-    weight = weight if is_weighted else None
-    names = np.array(["a", "b", "c", "d"])[:n_classes]
-    found = scored(probabilities, names[labels], names, weight)
-    options = {} if n_classes == 2 else {"multi_class": "ovr", "average": None}
-    ranks = probabilities[:, 1] if n_classes == 2 else probabilities.astype(float)
-    if n_classes > 2:
-        ranks /= ranks.sum(axis=1, keepdims=True)
-    areas = np.atleast_1d(roc_auc_score(labels, ranks, sample_weight=weight, **options))
-    assert found["auc"] == pytest.approx(areas.mean(), abs=1e-9)
-    assert found["auc_is_exact"]
-    told = [line["auc"] for line in found["classes"] if line["auc"] is not None]
-    assert told == pytest.approx(areas, abs=1e-9)
-    assert found["log_loss"] == pytest.approx(log_loss(labels, probabilities, sample_weight=weight), rel=1e-6)
-    predicted = probabilities.argmax(axis=1)
-    assert found["error"] == pytest.approx(1 - accuracy_score(labels, predicted, sample_weight=weight), abs=1e-9)
-    assert found.get("weight") == (None if weight is None else pytest.approx(weight.sum()))
-    assert found["rows"] == 700
-
-
-def test_a_certain_mistake_costs_what_scikit_learn_says():
-    probabilities = np.array([[1.0, 0.0], [0.5, 0.5], [0.0, 1.0]], np.float32)
-    labels = np.array([1, 1, 1])
-    assert scored(probabilities, labels, [0, 1])["log_loss"] == pytest.approx(
-        log_loss(labels, probabilities, labels=[0, 1]), rel=1e-6
-    )
-    assert scored(probabilities, labels, [0, 1])["auc"] is None  # nothing to compare with
-
-
-def test_classes_that_are_absent_or_new_do_not_spoil_the_mean():
-    probabilities, labels, _ = random_predictions(500, 4)
-    labels = np.where(labels == 2, 7, labels)  # a label that the model does not know
-    found = scored(probabilities, labels, range(4))
-    expected = [roc_auc_score(labels == k, probabilities[:, k]) for k in (0, 1, 3)]
-    assert found["auc"] == pytest.approx(np.mean(expected), abs=1e-9)
-    assert [line["auc"] is None for line in found["classes"]] == [False, False, True, False, True]
-    known = labels != 7
-    loss = -np.log(probabilities[known, labels[known]]).sum() - (~known).sum() * np.log(np.finfo(np.float32).eps)
-    assert found["log_loss"] == pytest.approx(loss / 500, rel=1e-6)
-
-
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_more_scores_than_are_kept_are_counted_in_bins(monkeypatch, n_classes):
-    rng = np.random.default_rng(0)
-    labels = rng.integers(n_classes, size=4000)
-    odds = rng.normal(size=(4000, n_classes)) + 2.0 * np.eye(n_classes)[labels]
-    probabilities = (np.exp(odds) / np.exp(odds).sum(axis=1, keepdims=True)).astype(np.float32)
-    weight = rng.random(4000)
-    exact = scored(probabilities, labels, range(n_classes), weight)["auc"]
-    monkeypatch.setattr(ranking, "MOST_SCORES", 1000)
-    binned = scored(probabilities, labels, range(n_classes), weight)
-    assert not binned["auc_is_exact"]
-    # 8 million pairs and bins of 6e-5 (two classes) or 1.7e-4 in log-odds: about one pair in 20,000 becomes a tie.
-    assert binned["auc"] == pytest.approx(exact, abs=1e-4)
-    assert binned["auc"] != exact  # it was not kept after all
-
-
-def test_weights_that_are_all_equal_change_nothing():
-    probabilities, labels, _ = random_predictions(300, 3)
-    plain, equal = scored(probabilities, labels, range(3)), scored(probabilities, labels, range(3), np.full(300, 0.5))
-    assert equal.pop("weight") == 150
-    assert equal["error_interval"] == pytest.approx(plain["error_interval"])
-    assert equal["calibration"]["bins"] == [pytest.approx(line) for line in plain["calibration"]["bins"]]
-    assert equal["confusion"] == plain["confusion"]
+from tests.report.page_text import Page
 
 
 def test_evaluate_and_train_tell_both(tmp_path):
@@ -147,15 +57,31 @@ def test_weights_of_rows(tmp_path):
     assert message.startswith("craftmaps: Invalid value: --weight must ")
 
 
-def test_weighted_errors_of_numbers():
-    rng = np.random.default_rng(0)
-    y, predicted, weight = rng.normal(size=300), rng.normal(size=300), rng.exponential(size=300)
-    model = SimpleNamespace(predict=lambda X: predicted[X[:, 0]])
-    found = scores.score(model, [Block(np.arange(300)[:, None], y, weight, None)], Silent(), "DATA")
-    square = mean_squared_error(y, predicted, sample_weight=weight)
-    assert found["rmse"] == pytest.approx(np.sqrt(square))
-    # The interval against the spread of the estimate over resampled rows.
-    draws = rng.integers(300, size=(4000, 300))
-    squares = (weight * (y - predicted) ** 2)[draws].sum(axis=1) / weight[draws].sum(axis=1)
-    low, high = np.square(found["rmse_interval"])
-    assert (high - low) / 2 / 1.96 == pytest.approx(squares.std(), rel=0.1)
+@pytest.mark.parametrize("is_held_out", [False, True])
+def test_the_page_has_the_scores_of_the_terminal_and_rows_are_predicted_once(tmp_path, monkeypatch, is_held_out):
+    """Also with weights: both read the same running scores."""
+    weights = [np.random.default_rng(seed).random(240) for seed in (0, 1)]
+    for name, seed in (("train", 0), ("test", 1)):
+        table = example_table(seed=seed).append_column("w", pa.array(weights[seed]))
+        pa.parquet.write_table(table, tmp_path / f"{name}.parquet")
+    predict, n_predicted = CraftClassifier.predict_proba, []
+
+    def counted(model, X):
+        n_predicted.append(X.shape[0])
+        return predict(model, X)
+
+    def refused(model, X):
+        pytest.fail("the rows are predicted once more")
+
+    for name in ("predict", "decision_function"):
+        monkeypatch.setattr(CraftClassifier, name, refused)
+    monkeypatch.setattr(CraftClassifier, "predict_proba", counted)
+    test = ["--test-share", 0.4] if is_held_out else ["--test", tmp_path / "test.parquet"]
+    arguments = ["train", tmp_path / "train.parquet", "--out", tmp_path / "m.craft", "--weight", "w", *test]
+    found = run_json(*arguments, "--report", tmp_path / "r.html", "--batch-rows", 50, *PLAIN)["test"]
+    assert sum(n_predicted) == found["rows"]
+    page = " ".join(Page((tmp_path / "r.html").read_text()).text.split())
+    assert f"errs on {' '.join(percent(found['error']).split())} of {found['rows']} test rows, weighted" in page
+    assert " ".join(interval(found["error_interval"]).split()) in page
+    recall = found["classes"][0]["recall"]
+    assert " ".join(percent(recall).split()) in page

@@ -124,7 +124,7 @@ class InterruptedLearner:
         self.watched = blocks
         for i, (X, _y) in enumerate(blocks):
             if i == self._block:
-                self.answers.append(blocks._stop())
+                self.answers.append(blocks.stop())
             self.n_rows_seen_ += X.shape[0]
 
 

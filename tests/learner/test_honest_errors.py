@@ -12,7 +12,7 @@ from craftmaps.learners.penalty_search import DEFAULT_ALPHAS, PenaltySearch
 from craftmaps.learners.survey import Survey
 from craftmaps.learners.tally import RowLayout
 from craftmaps.learners.targets import ClassTargets
-from craftmaps.report.intervals import wilson
+from craftmaps.scores.intervals import wilson
 
 SMALL = {"n_components": 64, "random_state": 0}
 

@@ -9,9 +9,10 @@ from sklearn.linear_model import Ridge
 import craftmaps.least_squares.conjugate_gradients
 import craftmaps.least_squares.packed_gram
 from craftmaps import NormalEquations
+from craftmaps._system.memory_budget import BYTES_PER_CELL
 from craftmaps.learners.held_out import HeldOutFold
 from craftmaps.learners.penalty_search import PenaltySearch
-from craftmaps.least_squares.normal_equations import SQUARE_BYTES, square_fits
+from craftmaps.least_squares.normal_equations import square_fits
 from tests.learner.examples import blocks_of, classifier, labelled_rows
 
 EPS = float(np.finfo(np.float32).eps)
@@ -169,7 +170,7 @@ def test_the_learner(cv):
 
 
 def test_memory_decides():
-    n_bytes = SQUARE_BYTES * 32**2
+    n_bytes = BYTES_PER_CELL * 32**2
     assert [square_fits(32, memory) for memory in (n_bytes - 1, n_bytes, None)] == [False, True, True]
     assert not classifier().fit(*labelled_rows()).tally_.statistic.packed
 

@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from craftmaps.report.axes import Axis
+from craftmaps.report.charts.axes import Axis
 
 NUMBERS = [0.0, 1e-320, 1e-30, 0.07, 1.0, 1.0 + 1e-15, 3.0, 99.5, 12345.678, 1e9, 1e300, 1.7e308]
 PAIRS = list(itertools.combinations_with_replacement([*NUMBERS, *(-x for x in NUMBERS[1:])], 2))

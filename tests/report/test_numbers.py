@@ -5,15 +5,14 @@ import json
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
-from scipy.stats import norm
 from sklearn.metrics import confusion_matrix, precision_recall_fscore_support, r2_score
 
 from craftmaps import CraftClassifier, Polynomial, load_model, report
-from craftmaps.cli.scores import NumberScores
 from craftmaps.diagnostics import kernel_error
 from craftmaps.plan import predicted_error
-from craftmaps.report.intervals import bootstrap, chosen_alpha, of_root_mean_square, wilson
-from craftmaps.report.wording import interval, number, percent
+from craftmaps.report.html.page import render
+from craftmaps.report.html.wording import percent
+from craftmaps.report.model_facts import shaped, shaping_of
 from tests.report.examples import QUICK, classifier_run, labelled, regressor_run
 from tests.report.page_text import Page
 
@@ -66,24 +65,6 @@ def test_error_is_that_of_score_and_stands_in_the_first_sentence(tmp_path):
         assert part in sentence
 
 
-def test_wilson_interval_solves_its_equation():
-    """The ends are the shares p for which the observed share is 1.96 standard errors away."""
-    for successes, n in ((0, 10), (3, 40), (40, 40), (77, 1000)):
-        for end in wilson(successes, n):
-            distance = abs(successes / n - end) / np.sqrt(end * (1 - end) / n) if 0 < end < 1 else 1.959964
-            assert distance == pytest.approx(1.959964, rel=1e-5)
-
-
-@pytest.mark.parametrize("n_rows", [500, 20_000])
-def test_bootstrap_interval_of_a_mean_is_as_wide_as_theory_says(n_rows):
-    values = np.random.default_rng(0).normal(size=(n_rows, 1))
-    low, high = bootstrap(values, lambda means: means[:, 0])
-    expected = 2 * 1.96 * values.std() / np.sqrt(n_rows)
-    # Each end is a quantile of 1,000 resamples, whose standard error is sqrt(q (1 - q) / 1000) / density(q).
-    standard_error = np.sqrt(2 * 0.025 * 0.975 / 1000) / norm.pdf(1.96) / (2 * 1.96)
-    assert high - low == pytest.approx(expected, rel=5 * standard_error)
-
-
 @pytest.mark.parametrize("n_targets", [1, 6])
 def test_regression_is_that_of_scikit_learn(tmp_path, n_targets):
     run = regressor_run(n_targets)
@@ -101,18 +82,18 @@ def test_regression_is_that_of_scikit_learn(tmp_path, n_targets):
 def test_kernel_error_is_measured_on_shaped_rows_and_predicted(tmp_path):
     run = classifier_run()
     numbers, _ = written(tmp_path, run)
-    lift = run.model.features_
-    shaped = lift.shape_rows(run.rows_sample)
-    expected = kernel_error(lift.feature_map.transform(shaped), QUICK["kernel"](shaped))
+    feature_map, rows = shaping_of(run.model).feature_map, shaped(run.model, run.rows_sample)
+    expected = kernel_error(feature_map.transform(rows), QUICK["kernel"](rows))
     assert numbers["kernel"]["measured"] == pytest.approx(expected, rel=1e-12)
-    assert numbers["kernel"]["predicted"] == pytest.approx(predicted_error(lift.feature_map, shaped), rel=1e-12)
+    assert numbers["kernel"]["predicted"] == pytest.approx(predicted_error(feature_map, rows), rel=1e-12)
 
 
 def test_chosen_alpha_is_that_of_the_model(tmp_path):
     run = classifier_run(model=CraftClassifier(**{**QUICK, "alphas": [0.0, 1e-6, 1e-2, 1e3]}))
     numbers, _ = written(tmp_path, run)
-    alphas = numbers["alphas"]
-    assert alphas["alpha"][alphas["chosen"]] == run.model._alpha_choice.relative
+    chosen = numbers["alphas"]["alpha"][numbers["alphas"]["chosen"]]
+    given = classifier_run(model=CraftClassifier(**{**QUICK, "alphas": chosen, "cv": None}))
+    assert run.model.alpha_ == given.model.alpha_
     assert numbers["held_out"]["error"] == run.model.cv_results_["error"]
 
 
@@ -166,25 +147,19 @@ def test_a_model_from_a_file_gives_the_same_test_error(tmp_path):
     again = report.Run(model=load_model(tmp_path / "model.craft"), X_test=run.X_test, y_test=run.y_test)
     numbers, page = written(tmp_path, again)
     assert numbers["test"]["errors"] == written(tmp_path, run)[0]["test"]["errors"]
-    assert "The model came from a file" in page.text
+    assert "the model came from a file" in page.text
 
 
 def test_the_candidate_that_was_taken_is_marked_and_not_the_lowest(tmp_path):
-    """Whichever candidate a model took: errors alone do not decide, so the lowest may be another one."""
-    for degree in (2, 3):
-        run = classifier_run(model=CraftClassifier(**{**QUICK, "kernel": Polynomial(degree)}))
-        names = [f"standard, unit length, degree {d}" for d in (4, 3, 2)]
-        run.model.choices_ = {
-            "kernel": Polynomial(degree),
-            "metric": "standard",
-            "normalize": True,
-            "n_axes": None,
-            "held_out_errors": dict(zip(names, [0.1, 0.2, 0.3], strict=True)),
-        }
-        numbers, page = written(tmp_path, run)
-        assert numbers["choices"]["taken"] == 4 - degree
-        assert page.marked == [names[4 - degree]]
-        assert "Others have lower errors" in page.text
+    """Errors alone do not decide, so the lowest may be another one."""
+    numbers, _ = written(tmp_path, classifier_run())
+    names = [f"standard, unit length, degree {d}" for d in (4, 3, 2)]
+    numbers["choices"]["candidates"] = [[name, error] for name, error in zip(names, [0.1, 0.2, 0.3], strict=True)]
+    for taken in range(3):
+        numbers["choices"]["taken"] = taken
+        page = Page(render(numbers))
+        assert page.marked == [names[taken]]
+        assert ("Others have lower errors" in page.text) == (taken > 0)
 
 
 def test_the_candidate_that_was_taken_is_the_models(tmp_path):
@@ -193,35 +168,10 @@ def test_the_candidate_that_was_taken_is_the_models(tmp_path):
         model = CraftClassifier(**{**QUICK, "kernel": kernel, "metric": metric}).fit(X, y)
         choices = written(tmp_path, report.Run(model=model))[0]["choices"]
         name, _ = choices["candidates"][choices["taken"]]
-        assert name.endswith(f"degree {model.choices_['kernel'].degree}")
-        assert name.startswith(f"{model.choices_['metric'] or 'rows as they are'}, ")
-        assert ("unit length" in name) == model.choices_["normalize"]
-
-
-def test_chosen_alpha_is_the_one_that_the_learner_names():
-    results = {"chosen": 1, "error": 0.2, "error_by_fold": np.array([0.1, 0.3]), "n_rows": 100, "n_effective": 50.0}
-    found = chosen_alpha(results, True)
-    assert (found.index, found.error, found.n_rows) == (1, 0.2, 100)
-    assert found.interval == wilson(10, 50)  # copies of a row are not worth as much as other rows
-    assert chosen_alpha(results, False).interval[0] < np.sqrt(0.2) < chosen_alpha(results, False).interval[1]
-
-
-def test_page_and_terminal_have_one_interval_for_the_error_of_numbers(tmp_path):
-    """The terminal counts block by block and the page has all rows."""
-    run = regressor_run(n_test=1000)
-    scores = NumberScores(run.model)
-    for part in np.array_split(np.arange(1000), 7):
-        scores.add(run.X_test[part], run.y_test[part], None)
-    numbers, page = written(tmp_path, run)
-    np.testing.assert_allclose(numbers["test"]["rmse_interval"], scores.to_plain()["rmse_interval"], rtol=1e-10)
-    assert interval(scores.to_plain()["rmse_interval"], number) in page.text
-
-
-def test_interval_of_a_root_mean_square_holds_the_truth_in_95_of_100_runs():
-    errors = np.random.default_rng(0).normal(size=(2000, 400))
-    found = [of_root_mean_square(np.mean(row**2), np.var(row**2) / row.size, row.size) for row in errors]
-    share = np.mean([low < 1 < high for low, high in found])
-    assert share == pytest.approx(0.95, abs=4 * np.sqrt(0.95 * 0.05 / 2000))
+        chosen = shaping_of(model)
+        assert name.endswith(f"degree {chosen.feature_map.kernel.degree}")
+        assert name.startswith(f"{choices['metric'] or 'rows as they are'}, ")
+        assert ("unit length" in name) == (chosen.scale is None)
 
 
 def test_codes_are_not_rounded(tmp_path):

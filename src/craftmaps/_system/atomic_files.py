@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all."""
+"""Atomic writes: a file is replaced by a complete new version or left as it was."""
 
 import os
 import platform
@@ -12,10 +12,10 @@ _HOST = re.sub(r"[^\w-]", "_", platform.node())[:32] or "host"
 
 @contextmanager
 def new_file(path: Path) -> Iterator[Path]:
-    """Give a new name to write to; rename the file if all went well, else remove it.
+    """Yield a temporary path to write to; rename it to `path` on success, remove it on failure.
 
-    Whatever happens, a file that was there before stays whole. The name is that of this process alone, so two that
-    write the same file do not mix. What processes of this machine left that were killed while they wrote is removed.
+    The temporary name contains the host and the process id, so that processes that write the same file do not
+    collide. Temporary files of processes of this host that were killed are removed.
     """
     new = path.with_name(f"{path.name}.{_HOST}.{os.getpid()}.new")
     _remove_leftovers(path)
@@ -29,9 +29,9 @@ def new_file(path: Path) -> Iterator[Path]:
 
 
 def _remove_leftovers(path: Path) -> None:
-    """Remove unfinished versions of a file whose process has ended; only POSIX tells that without harm."""
+    """Remove temporary versions of a file whose process has ended."""
     if os.name != "posix":
-        return
+        return  # elsewhere signal 0 ends the process that is asked about
     pattern = re.compile(rf"{re.escape(path.name)}\.{re.escape(_HOST)}\.(\d{{1,9}})\.new")
     with suppress(OSError):
         for left in path.parent.iterdir():
@@ -41,7 +41,7 @@ def _remove_leftovers(path: Path) -> None:
 
 
 def _is_running(process: int) -> bool:
-    """Tell whether there is a process of this number."""
+    """Tell whether a process of this id exists."""
     try:
         os.kill(process, 0)
     except ProcessLookupError:

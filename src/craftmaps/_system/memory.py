@@ -1,33 +1,78 @@
-"""How much memory there is to use."""
+"""Memory of the machine, of its control group, and of this process."""
 
 import os
+import sys
+from contextlib import suppress
 from pathlib import Path
 
-_MEMORY = Path("/proc/meminfo")
+_MACHINE = Path("/proc/meminfo")
 _GROUP = Path("/sys/fs/cgroup")
+_PROCESS = Path("/proc/self/status")
 
 
 def available_memory() -> int | None:
-    """Return the bytes that this process can still use, as far as the system tells."""
-    bounds = [bound for bound in (_of_machine(), _of_group()) if bound is not None]
+    """Return the bytes that this process can still allocate, or None if the system does not tell."""
+    bounds = [bound for bound in (_available_on_machine(), _available_in_group()) if bound is not None]
     return min(bounds) if bounds else None
 
 
-def _of_machine() -> int | None:
-    """Return what the machine has free, or all it has where only that is known."""
+def total_memory() -> int:
+    """Return the bytes of the machine, or of the container if it has fewer; 2^63 if the system tells neither."""
+    return min(_machine_bytes() or 2**63, _group_limit() or 2**63)
+
+
+def peak_memory() -> int | None:
+    """Return the largest resident size of this process so far, in bytes, or None if the system does not tell."""
+    # On Linux `getrusage` includes the memory of the program that started this one.
+    with suppress(OSError):
+        peak = _kilobytes(_PROCESS, "VmHWM:")
+        if peak is not None:
+            return peak
     try:
-        for line in _MEMORY.read_text().splitlines():
-            if line.startswith("MemAvailable:"):
-                return 1024 * int(line.split()[1])
+        import resource
+    except ImportError:  # Windows
+        return None
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else 1024 * peak
+
+
+def _available_on_machine() -> int | None:
+    """Return the free bytes of the machine, or all its bytes if only these are known."""
+    free = None
+    with suppress(OSError):
+        free = _kilobytes(_MACHINE, "MemAvailable:")
+    return _machine_bytes() if free is None else free
+
+
+def _available_in_group() -> int | None:
+    """Return the bytes that the control group, such as a container, has left."""
+    limit = _group_limit()
+    try:
+        return None if limit is None else limit - int((_GROUP / "memory.current").read_text())
+    except (OSError, ValueError):
+        return None
+
+
+def _machine_bytes() -> int | None:
+    """Return the bytes of physical memory."""
+    try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (OSError, ValueError, AttributeError):
         return None
 
 
-def _of_group() -> int | None:
-    """Return what the control group, such as a container, leaves."""
+def _group_limit() -> int | None:
+    """Return the limit of the control group, or None if it has none."""
     try:
         limit = (_GROUP / "memory.max").read_text().strip()
-        return None if limit == "max" else int(limit) - int((_GROUP / "memory.current").read_text())
-    except (OSError, ValueError):
+    except OSError:
         return None
+    return int(limit) if limit.isdecimal() else None
+
+
+def _kilobytes(file: Path, name: str) -> int | None:
+    """Return an entry of a file in /proc, in bytes."""
+    for line in file.read_text(encoding="utf-8").splitlines():
+        if line.startswith(name):
+            return 1024 * int(line.split()[1])
+    return None

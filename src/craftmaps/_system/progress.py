@@ -1,4 +1,4 @@
-"""Progress of long work: the work tells typed steps, and a listener shows or times them."""
+"""Progress of long computations: typed steps, and listeners that show or time them."""
 
 import shutil
 import sys
@@ -14,7 +14,7 @@ _SECONDS_BETWEEN_LINES = 5.0
 
 
 class Phase(StrEnum):
-    """A part of learning other than the pass over the rows."""
+    """A phase of learning other than the pass over the rows."""
 
     CHOICES = "Choosing kernel and metric"
     METRIC = "Fitting the metric"
@@ -25,7 +25,7 @@ class Phase(StrEnum):
 
 @dataclass(frozen=True)
 class Step:
-    """What is being done: a phase, and perhaps a detail of it."""
+    """A step of the computation: its phase, and optionally a detail."""
 
     phase: Phase
     detail: str = ""
@@ -47,7 +47,7 @@ def tell(phase: Phase, detail: str = "") -> None:
 
 @contextmanager
 def heard_by(listener: Listener) -> Iterator[None]:
-    """Report the steps of the work inside to a listener."""
+    """Send the steps of the enclosed computation to a listener."""
     token = _listener.set(listener)
     try:
         yield
@@ -57,7 +57,7 @@ def heard_by(listener: Listener) -> Iterator[None]:
 
 @contextmanager
 def shown(verbose: int) -> Iterator["Progress"]:
-    """Show the progress of the work inside on standard error, if asked for; else whoever listens goes on hearing it."""
+    """Show the progress of the enclosed computation on standard error if `verbose`; else keep the listener."""
     progress = Progress(verbose)
     if not verbose:
         yield progress
@@ -72,47 +72,48 @@ def shown(verbose: int) -> Iterator["Progress"]:
 
 
 class RowClock:
-    """The seconds that rows took, without those of steps in between, which do not come again with more rows."""
+    """The seconds spent on rows, without the steps in between, which do not recur with more rows."""
 
     def __init__(self):
         self._seconds, self._since = 0.0, time.monotonic()
 
     def step(self) -> None:
-        """Note that something else is being done."""
+        """Exclude the time since the last call: it was not spent on rows."""
         self._since = time.monotonic()
 
     def rows(self) -> float:
-        """Note that rows were done, and return the seconds of all rows so far."""
+        """Count the time since the last call; return the seconds of all rows so far."""
         now = time.monotonic()
         self._seconds, self._since = self._seconds + now - self._since, now
         return self._seconds
 
 
 class PhaseClock:
-    """The seconds of the phases that some work goes through, and may come back to."""
+    """The seconds of each phase of a computation. A phase may recur."""
 
-    def __init__(self, phase: str):
+    def __init__(self, phase: str, now: Callable[[], float] = time.monotonic):
+        self._now = now
         self._seconds: dict[str, float] = {phase: 0.0}
-        self._phase, self._since = phase, time.monotonic()
+        self._phase, self._since = phase, now()
 
     def turn_to(self, phase: str) -> None:
-        """Note that a phase begins, or goes on."""
-        now = time.monotonic()
+        """Start a phase, or resume it."""
+        now = self._now()
         self._seconds[self._phase] += now - self._since
         self._seconds.setdefault(phase, 0.0)
         self._phase, self._since = phase, now
 
     def read(self) -> dict[str, float]:
-        """Return the seconds of each phase so far; they add up to those of all the work."""
+        """Return the seconds of each phase so far, which add up to the total."""
         self.turn_to(self._phase)
         return dict(self._seconds)
 
 
 class Progress:
-    """What is being done, or how many rows of how many are done, how fast, and how long the rest will take.
+    """Progress on standard error: the current step, or rows done, rows per second and the time left.
 
-    On a terminal one line is written over; elsewhere, as in a notebook or a log, a line is printed when something
-    else begins, and every five seconds.
+    A terminal shows one line that is overwritten. Elsewhere, as in a notebook or a log, a line is printed when a phase
+    begins and every five seconds.
     """
 
     def __init__(self, verbose: int):
@@ -124,16 +125,16 @@ class Progress:
         self._phase, self._width = "", 0
 
     def skip(self, n_rows: int, share: float | None) -> None:
-        """Note that rows, and perhaps which share of all, were done by an earlier run, in no time."""
+        """Exclude rows that an earlier run has counted, and their share of all rows if known, from the rate."""
         self._n_skipped, self._share_skipped = n_rows, share or 0.0
 
     def step(self, step: Step) -> None:
-        """Show what is being done."""
+        """Show a step."""
         self._clock.step()
         self._show(f"{step} ({clock(time.monotonic() - self._started)} so far)", step.phase, is_step=True)
 
     def show(self, n_rows: int, share: float | None, total: int | None = None) -> None:
-        """Say how many rows are done, which share of all if that is known, and of how many rows."""
+        """Show the rows done, their share and the total where known."""
         self._n_rows = n_rows
         seconds = self._clock.rows() or 1e-9
         done, rate = f"{n_rows:,}", (n_rows - self._n_skipped) / seconds
@@ -148,7 +149,7 @@ class Progress:
         self._show(text, "rows")
 
     def end(self, is_done: bool = False) -> None:
-        """End the line, and if the work is done say how long it took."""
+        """End the line; if the computation succeeded, print how long it took."""
         if self._verbose and is_done:
             done = f"{self._n_rows:,} rows in " if self._n_rows else "Done in "
             self._write(done + clock(time.monotonic() - self._started))
@@ -156,17 +157,17 @@ class Progress:
             print(file=sys.stderr)
 
     def _show(self, text: str, phase: str, is_step: bool = False) -> None:
-        """Write a line if it is time to, or if something else begins."""
+        """Write a line if one is due, or if another phase begins."""
         now, is_terminal = time.monotonic(), _is_terminal()
         pause = _SECONDS_BETWEEN_LOOKS if is_terminal else _SECONDS_BETWEEN_LINES
-        # A step on a terminal is always shown: it may be the one that takes long.
+        # A terminal shows every step: it may be the one that takes long.
         is_due = self._shown is None or now - self._shown >= pause or phase != self._phase or (is_step and is_terminal)
         if self._verbose and is_due:
             self._phase = phase
             self._write(text)
 
     def _write(self, text: str) -> None:
-        """Write over the line of a terminal, or print a line."""
+        """Overwrite the line of a terminal, or print a line."""
         self._shown = time.monotonic()
         if not _is_terminal():
             print(text, file=sys.stderr, flush=True)
@@ -177,7 +178,7 @@ class Progress:
 
 
 def clock(seconds: float) -> str:
-    """Write a time for people who wait.
+    """Format a duration for someone who waits.
 
     Examples
     --------
@@ -191,5 +192,5 @@ def clock(seconds: float) -> str:
 
 
 def _is_terminal() -> bool:
-    """Tell whether standard error is a terminal, whose line can be written over."""
+    """Tell whether standard error is a terminal, whose line can be overwritten."""
     return sys.stderr is not None and sys.stderr.isatty()

@@ -1,6 +1,6 @@
 """The command line: `craftmaps train`, `predict`, `evaluate`, `inspect`, `plan`, `data` and `demo`.
 
-A command reads its options, calls the library and prints; nothing is computed here that the library could be asked for.
+A command reads its options, calls the library and prints. It computes nothing.
 """
 
 import sys
@@ -15,7 +15,7 @@ _NEEDED = ("typer", "rich")
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the program, by default with the arguments that it was called with."""
+    """Run the program, by default with the arguments of this process."""
     from craftmaps.cli import interrupts
 
     arguments = sys.argv[1:] if arguments is None else list(arguments)

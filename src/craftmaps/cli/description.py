@@ -1,4 +1,4 @@
-"""What a model is, and how well it does, in plain values and in words."""
+"""A model and its errors, as plain values and in words."""
 
 import os
 from pathlib import Path
@@ -8,9 +8,9 @@ from craftmaps.cli.options import kernel_text
 
 
 def describe(model: Any, path: Path, target: str | int | None) -> dict[str, Any]:
-    """Return what a model is, as plain values."""
-    lift = model.features_
-    feature_map = lift.feature_map
+    """Return the settings of a model as plain values."""
+    features = model.features_
+    metric, scale, feature_map = features.metric, features.scale, features.feature_map
     classes = getattr(model, "classes_", None)
     return {
         "path": str(path),
@@ -23,8 +23,8 @@ def describe(model: Any, path: Path, target: str | int | None) -> dict[str, Any]
         "features": model.coef_.shape[-1],
         "feature_map": None if feature_map is None else type(feature_map).__name__,
         "kernel": kernel_text(getattr(feature_map, "kernel", None)),
-        "metric": _metric_text(lift.metric),
-        "length": "unit length" if lift.scale is None else f"times {lift.scale:.4g}",
+        "metric": _metric_text(metric),
+        "length": "unit length" if scale is None else f"times {scale:.4g}",
         "code": None if classes is None else model.code,
         "calibration": None if classes is None else model.calibration_.name,
         "alpha": model.alpha_,
@@ -33,7 +33,7 @@ def describe(model: Any, path: Path, target: str | int | None) -> dict[str, Any]
 
 
 def model_facts(model: dict[str, Any]) -> list[tuple[str, str]]:
-    """Return a described model as names and texts."""
+    """Return a described model as names and values to print."""
     classes = model["classes"]
     told = "numbers" if classes is None else f"{len(classes):,} classes"
     if classes is not None and len(classes) <= 12:
@@ -52,8 +52,8 @@ def model_facts(model: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def error_text(scores: dict[str, Any] | None) -> str:
-    """Write the error on some rows, with its interval."""
-    from craftmaps.report.wording import interval, number, percent
+    """Format the error on some rows, with its interval."""
+    from craftmaps.report.html.wording import interval, number, percent
 
     if scores is None:
         return ""
@@ -65,7 +65,7 @@ def error_text(scores: dict[str, Any] | None) -> str:
 
 
 def area_text(scores: dict[str, Any]) -> str:
-    """Write the area under the ROC curve, and what it is of."""
+    """Format the AUC, and the classes that it is of."""
     if scores["auc"] is None:
         return "none: all rows are of one class"
     areas = [line for line in scores["classes"] if line["auc"] is not None]
@@ -74,7 +74,7 @@ def area_text(scores: dict[str, Any]) -> str:
 
 
 def _metric_text(metric: Any) -> str:
-    """Write what shapes rows."""
+    """Name a metric."""
     if metric is None:
         return "rows as they are"
     name = {"StandardScaler": "standardised columns"}.get(type(metric).__name__)

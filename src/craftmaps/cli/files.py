@@ -1,4 +1,4 @@
-"""Files to write: checked before the work, and named where they cannot be written."""
+"""Output files: checked before the work, and named if they cannot be written."""
 
 import os
 import tempfile
@@ -12,7 +12,7 @@ from craftmaps.cli.interrupts import unfinished
 
 
 def check_output(path: Path, option: str, sources: Sequence[str], suffixes: Sequence[str] = ()) -> None:
-    """Refuse a file that cannot be written, or that is read, before the work and not after it."""
+    """Refuse, before the work, a file that cannot be written or that is an input."""
     if suffixes and path.suffix.lower() not in suffixes:
         raise typer.BadParameter(f"{option} must end in {', '.join(suffixes)}, got {str(path)!r}.")
     if path.is_dir():
@@ -24,7 +24,7 @@ def check_output(path: Path, option: str, sources: Sequence[str], suffixes: Sequ
     if not path.parent.is_dir():
         raise FileNotFoundError(f"{option} must be in a folder that exists, got {str(path)!r}.")
     try:
-        # Rights do not tell: a file system may be full, or can only be read.
+        # Permissions do not tell whether the file system is full or read-only.
         with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f"{path.name}.", suffix=".new"):
             pass
     except OSError as error:
@@ -33,11 +33,11 @@ def check_output(path: Path, option: str, sources: Sequence[str], suffixes: Sequ
 
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """Name the file that could not be written, which an error of a full disk does not; clean up if interrupted."""
+    """Name the file in errors such as that of a full disk; remove its unfinished version if interrupted."""
     try:
         with unfinished(path):
             yield
     except OSError as error:
         if error.errno is None:
-            raise  # a sentence already, about a file that was read
+            raise  # about an input; it has a message already
         raise OSError(f"{path} cannot be written: {os.strerror(error.errno)}.") from None

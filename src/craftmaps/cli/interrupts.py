@@ -1,8 +1,8 @@
 """Ctrl-C and SIGTERM: one sentence and exit code 130 or 143, at any moment.
 
-A thread waits for signals, so that a long call into BLAS or LAPACK, which keeps Python's own handlers waiting, delays
-nothing, and no exception is thrown through imports, compilers and callbacks that print or swallow it. Only the standard
-library is imported here, and little of it, because signals are handled before anything else is loaded.
+A thread waits for signals. A long call into BLAS or LAPACK, which blocks Python's own handlers, does not delay it, and
+no exception is thrown through imports, compilers and callbacks that would print or swallow it. The module imports only
+a few modules of the standard library, because signals are handled before anything else is loaded.
 """
 
 import os
@@ -19,7 +19,7 @@ _CHECKPOINT = "--checkpoint"
 
 
 class _State:
-    """What the process has to know when a signal arrives."""
+    """The state that a signal handler needs."""
 
     def __init__(self) -> None:
         self.arguments = sys.argv[1:]
@@ -35,12 +35,12 @@ _state = _State()
 
 
 def install(arguments: list[str]) -> None:
-    """Handle signals from now on, for a program with these arguments."""
+    """Install the handlers, for a program with these arguments."""
     _state.arguments = arguments
     if threading.current_thread() is not threading.main_thread():
         return  # only the main thread may set handlers
     for number in _WORDS:
-        # A shell starts jobs in the background with SIGINT ignored, nohup with SIGHUP: this stays.
+        # A shell starts background jobs with SIGINT ignored, nohup with SIGHUP: both stay ignored.
         if signal.getsignal(number) not in (signal.SIG_IGN, None):
             signal.signal(number, _note if os.name == "posix" else _obey)
     if os.name == "posix":
@@ -66,7 +66,7 @@ def was_received() -> bool:
 
 
 def leave() -> NoReturn:
-    """Remove unfinished files, say one sentence and exit."""
+    """Remove unfinished files, print one sentence and exit."""
     if not _state.leaving.acquire(blocking=False):
         threading.Event().wait()  # another thread is about to exit
     for path in _state.unfinished:
@@ -77,14 +77,14 @@ def leave() -> NoReturn:
                     os.unlink(os.path.join(folder, left))
     text = f"craftmaps: {sentence()}\n"
     with suppress(OSError):
-        if os.isatty(2):  # there may be a progress bar, which hides the cursor
+        if os.isatty(2):  # a progress bar may have hidden the cursor
             text = _CLEAR_LINE + _SHOW_CURSOR + text
         os.write(2, text.encode(errors="surrogateescape"))
     os._exit(128 + (_state.number or signal.SIGINT))
 
 
 def sentence() -> str:
-    """Return what to say: that the program was interrupted, what is left, and how to go on."""
+    """Return the last message: the signal, the files that were kept, and how to resume."""
     word = _WORDS[signal.Signals(_state.number or signal.SIGINT)]
     if _state.left is not None:
         return f"{word}: {_state.left}."
@@ -100,7 +100,7 @@ def sentence() -> str:
 
 
 def command(flag: str | None = None) -> str:
-    """Return what was typed, with a flag that may be there already."""
+    """Return the command line, with a flag unless it is there already."""
     import shlex
 
     flags = [] if flag is None or flag in _state.arguments else [flag]
@@ -108,13 +108,13 @@ def command(flag: str | None = None) -> str:
 
 
 def tell(left: str | None) -> None:
-    """Say this of what an interruption leaves, from now on."""
+    """Set the part of the last message about files that were kept."""
     _state.left = left
 
 
 @contextmanager
 def unfinished(path: os.PathLike) -> Iterator[None]:
-    """Remove the new version of a file that is being written if the process is interrupted."""
+    """Remove the temporary version of a file if the process is interrupted while it writes."""
     _state.unfinished.append(os.fspath(path))
     try:
         yield
@@ -124,7 +124,7 @@ def unfinished(path: os.PathLike) -> Iterator[None]:
 
 @contextmanager
 def asking(ask: Callable[[], bool]) -> Iterator[None]:
-    """Call `ask` at the first interruption, in another thread; if it returns True it calls `leave` itself, soon."""
+    """At the first interruption call `ask`, in another thread. If it returns True, the work will call `leave` soon."""
     _state.ask = ask
     try:
         yield
@@ -133,7 +133,7 @@ def asking(ask: Callable[[], bool]) -> Iterator[None]:
 
 
 def _value_of(option: str) -> str | None:
-    """Return the value of an option on the command line, which may not have been parsed yet."""
+    """Return the value of an option; the command line may not have been parsed yet."""
     arguments = _state.arguments
     for argument, following in zip(arguments, [*arguments[1:], None], strict=True):
         if argument == option:
@@ -144,12 +144,12 @@ def _value_of(option: str) -> str | None:
 
 
 def _note(number: int, frame: Any) -> None:
-    """Note a signal; the thread that waits for signals obeys it."""
+    """Note a signal; the thread that waits for signals acts on it."""
     _state.number = _state.number or number
 
 
 def _obey(number: int, frame: Any = None) -> None:
-    """Leave, unless the work asks to be waited for; at the second signal in any case."""
+    """Leave, unless the work asks for time; at the second signal leave in any case."""
     _note(number, frame)
     _state.n_obeyed += 1
     if not (_state.n_obeyed == 1 and _state.ask is not None and _state.ask()):
@@ -157,7 +157,7 @@ def _obey(number: int, frame: Any = None) -> None:
 
 
 def _wait(reading: int) -> None:
-    """Obey the signals whose numbers arrive in a pipe."""
+    """Act on the signals whose numbers arrive in a pipe."""
     while True:
         for number in os.read(reading, 1):
             if number in _WORDS:
@@ -165,7 +165,7 @@ def _wait(reading: int) -> None:
 
 
 def silence_closed_pipe() -> None:
-    """Drop what is still to be printed: who read standard output has gone."""
+    """Discard further output: the reader of standard output has gone."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)

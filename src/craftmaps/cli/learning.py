@@ -1,8 +1,9 @@
-"""One pass of a learner over a stream: watched, interrupted between two blocks, resumed."""
+"""One pass of a learner over a stream, which can be interrupted between two blocks and resumed."""
 
 import json
 import threading
-from collections.abc import Iterable, Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -11,10 +12,11 @@ from craftmaps._system.atomic_files import new_file
 from craftmaps._system.progress import Phase, PhaseClock, Step, heard_by
 from craftmaps.cli import interrupts
 from craftmaps.cli.files import writing
-from craftmaps.cli.terminal import Progress, say
+from craftmaps.cli.progress_bar import ProgressBar
+from craftmaps.cli.terminal import say
 
-_MOST_BYTES = 2**26  # of what a run was over: names of columns are the most of it
-# In order of time, and which of them a step that the learner tells is of; when the map is drawn rows are counted.
+_MOST_BYTES = 2**26  # of the description of a run, most of which is names of columns
+# In order of time, and the one that each phase of the learner counts towards. Once the map is drawn rows are counted.
 _PHASES = ("choices", "learning", "solving")
 _TIMED_AS = {
     Phase.CHOICES: "choices",
@@ -26,9 +28,9 @@ _TIMED_AS = {
 
 
 class CheckpointFolder:
-    """A folder with the checkpoint of a run, and what the run was over.
+    """A folder with the checkpoint of a run and a description of its rows.
 
-    Blocks are told apart by their number alone, so a run must be over the same rows in the same blocks to be resumed.
+    A checkpoint only counts blocks, so a resumed run must have the same rows in the same blocks.
     """
 
     def __init__(self, folder: Path, run: dict[str, Any], is_resumed: bool):
@@ -36,7 +38,7 @@ class CheckpointFolder:
         if folder.exists() and not folder.is_dir():
             raise NotADirectoryError(f"--checkpoint must be a folder, got the file {str(folder)!r}.")
         folder.mkdir(parents=True, exist_ok=True)
-        for left in folder.glob("run.*.new"):  # of a run that was killed while it wrote
+        for left in folder.glob("run.*.new"):  # a run was killed while it wrote
             left.unlink()
         self.is_resumed = self.path.exists()
         if self.is_resumed and not is_resumed:
@@ -52,7 +54,7 @@ class CheckpointFolder:
             new.write_text(json.dumps(run), encoding="utf-8")
 
     def _check(self, run: dict[str, Any]) -> None:
-        """Refuse to go on over other rows, or other blocks of them."""
+        """Refuse to resume with other rows or other blocks."""
         try:
             if self._about.stat().st_size > _MOST_BYTES:
                 raise ValueError("too large")
@@ -70,7 +72,7 @@ class CheckpointFolder:
                 raise ValueError(f"{self.path} is of a run with other {name.replace('_', ' ')}{values}.")
 
     def remove(self) -> None:
-        """Remove what a run that has ended does not need any more."""
+        """Remove the files: the run has ended."""
         self.path.unlink(missing_ok=True)
         self._about.unlink(missing_ok=True)
 
@@ -78,17 +80,33 @@ class CheckpointFolder:
 class WatchedPass:
     """The blocks of a stream on their way to a learner.
 
-    With a checkpoint the first interruption ends the pass when the block at hand is counted and kept; the second one,
-    and one while there is nothing to keep or the learner solves, ends the program at once.
+    With a checkpoint, the first interruption ends the pass after the current block is counted and kept. The second
+    one ends the program at once, and so does the first if there is nothing to keep or the learner solves.
+
+    Parameters
+    ----------
+    model : CraftClassifier or CraftRegressor
+    blocks : iterable of tuples (X, y) or (X, y, weight)
+    progress : ProgressBar
+    checkpoint : CheckpointFolder or None
+    now : function
+        The clock, in seconds.
     """
 
-    def __init__(self, model: Any, blocks: Iterable[tuple], progress: Progress, checkpoint: CheckpointFolder | None):
+    def __init__(
+        self,
+        model: Any,
+        blocks: Iterable[tuple],
+        progress: ProgressBar,
+        checkpoint: CheckpointFolder | None,
+        now: Callable[[], float] = time.monotonic,
+    ):
         self._model, self._blocks, self._progress, self._checkpoint = model, blocks, progress, checkpoint
         self._n_blocks = self._n_rows = 0
-        self._is_whole = True  # all blocks given to the learner are counted, and it does not solve
+        self._is_whole = True  # whether all blocks given to the learner are counted, and it does not solve
         self._busy = threading.Lock()  # held while a block is counted or the checkpoint is written
         self._is_stopped = False
-        self._clock = PhaseClock("learning")
+        self._clock = PhaseClock("learning", now)
 
     def __iter__(self) -> Iterator[tuple]:
         for block in self._blocks:
@@ -109,14 +127,14 @@ class WatchedPass:
         self._release()
 
     def fit(self, every: int) -> dict[str, float]:
-        """Let the learner learn from all blocks; return the seconds of each phase."""
+        """Train on all blocks; return the seconds of each phase."""
         try:
             with heard_by(self._hear):
                 self._model.fit_stream(self, checkpoint=self._checkpoint and self._checkpoint.path, every=every)
         except (ValueError, TypeError) as error:
             if error.__cause__ is None:
                 raise
-            # The learner speaks of blocks, and of rows that are kept, which they are not once this program ends.
+            # The learner names the block and the rows kept, which are lost when this program ends.
             raise ValueError(f"After {self._n_rows:,} rows: {error.__cause__}") from None
         self._is_whole = True
         seconds = self._clock.read()
@@ -124,11 +142,11 @@ class WatchedPass:
 
     @contextmanager
     def resumable(self) -> Iterator[None]:
-        """Keep what is counted if the program is interrupted here, where there is a checkpoint to keep it in."""
+        """Write the checkpoint, if there is to be one, when the program is interrupted in this context."""
         if self._checkpoint is None:
             yield
             return
-        with interrupts.unfinished(self._checkpoint.path), interrupts.asking(self._stop):
+        with interrupts.unfinished(self._checkpoint.path), interrupts.asking(self.stop):
             yield
 
     def end(self) -> None:
@@ -143,7 +161,7 @@ class WatchedPass:
         self._progress.step(step)
 
     def keep(self) -> None:
-        """Write the checkpoint, if there is to be one and the learner is not in the midst of something."""
+        """Write the checkpoint, if there is to be one and the learner is between two blocks."""
         from craftmaps.learners.persistence import checkpoint
 
         is_new = 0 < self._n_rows == getattr(self._model, "n_rows_seen_", 0)
@@ -151,21 +169,21 @@ class WatchedPass:
             checkpoint.write(self._checkpoint.path, self._model, self._n_blocks)
 
     def _release(self) -> None:
-        """Let an interruption in; obey one that came before."""
+        """Allow interruptions again; obey one that is pending."""
         if self._is_stopped:
             self.keep()
             interrupts.leave()
         self._busy.release()
 
-    def _stop(self) -> bool:
-        """Obey an interruption now, or return True and obey it when the block at hand is counted."""
+    def stop(self) -> bool:
+        """Write the checkpoint now and return False, or return True and leave after the current block."""
         if not self._busy.acquire(blocking=False):
             if not self._n_blocks:
                 return False  # there is nothing to keep
             self._is_stopped = True
-            self._progress.say("Stopping after the block at hand; interrupt again to stop at once.")
+            self._progress.say("Stopping after the current block; interrupt again to stop at once.")
             if not self._busy.acquire(blocking=False):
                 return True
-        with suppress(OSError):  # what was written before is there
+        with suppress(OSError):  # the checkpoint before this one is there
             self.keep()
         return False

@@ -1,4 +1,4 @@
-"""Rows of files as a model takes them."""
+"""Rows of files in the form that a model takes."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,9 +14,10 @@ _LABEL_KINDS = {"b": "boolean", "i": "integer", "u": "integer", "f": "number"}
 
 
 def blocks_of(stream: streams.Stream) -> Iterator[Block]:
-    """Yield the blocks of a stream, narrow sparse rows as dense ones: a model must not depend on the format of a file.
+    """Yield the blocks of a stream, narrow sparse rows as dense rows.
 
-    Automatic choices look at more metrics for dense rows, and unit lengths round otherwise for sparse ones.
+    A model must not depend on the format of a file, but automatic choices compare more metrics for dense rows, and unit
+    lengths of sparse rows round differently.
     """
     for block in stream.blocks():
         is_narrow = issparse(block.X) and block.X.shape[1] <= WIDEST_DENSE
@@ -24,14 +25,14 @@ def blocks_of(stream: streams.Stream) -> Iterator[Block]:
 
 
 def read_model(path: Path) -> Any:
-    """Read a model; it must be a file."""
+    """Load a model file; refuse a folder."""
     if path.is_dir():
         raise IsADirectoryError(f"MODEL must be a file, got the folder {str(path)!r}.")
     return load_model(path)
 
 
 def columns_of(model: Any) -> Columns:
-    """Return the rule by which tables become rows of a model; one saved without it takes rows by position."""
+    """Return the rule that turns tables into rows of a model; a model without one takes rows by position."""
     notes = model.notes_
     if isinstance(notes, dict) and notes.get("columns") is not None:
         columns = Columns.from_plain(notes["columns"])
@@ -47,14 +48,14 @@ def columns_of(model: Any) -> Columns:
 
 
 def open_rows(model: Any, source: Any, batch_rows: int, ids: str | None = None) -> streams.Stream:
-    """Open rows to predict; labels that a file has are not even read, as they may be missing."""
+    """Open rows to predict. Labels are not read, as they may be missing."""
     return streams.open(source, None, batch_rows, columns_of(model), ids=ids)
 
 
 def open_labelled_rows(
     columns: Columns, source: Any, target: str | int, batch_rows: int, weight: str | None
 ) -> streams.Stream:
-    """Open rows to compare predictions with labels on."""
+    """Open rows with labels to compare predictions with."""
     if target == "auto" and columns.n_cells is None and columns.target is not None:
-        target = columns.target  # a table that lacks it is refused here, by name
+        target = columns.target  # so that a table without it is refused
     return streams.open(source, target, batch_rows, columns, weight=weight)

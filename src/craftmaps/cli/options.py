@@ -1,9 +1,8 @@
-"""What options mean: kernels, sizes of memory and names of columns as text."""
+"""Options: their types, and how text such as kernels and sizes of memory is parsed."""
 
 import math
 import re
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -11,16 +10,6 @@ import typer
 
 _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 _LEAST_MEMORY = 64 * 10**6
-# Arguments of streams, and the options that they come from.
-_NAMES = {
-    "target": "--target",
-    "drop": "--drop",
-    "categories": "--categories",
-    "weight": "--weight",
-    "ids": "--id",
-    "decimal": "--decimal",
-    "dates": "--dates",
-}
 _KERNELS = "poly:DEGREE[:COEF0[:GAMMA]] or exp[:GAMMA]"
 
 
@@ -37,24 +26,26 @@ def parse_kernel(text: str, expected: str = _KERNELS) -> Any:
     from craftmaps.kernels import Exponential, Polynomial
 
     name, *numbers = text.strip().lower().split(":")
+    types = {"poly": (int, float, float), "exp": (float,)}.get(name, ())
     try:
-        if name == "poly" and 1 <= len(numbers) <= 3:
-            return Polynomial(int(numbers[0]), *map(float, numbers[1:]))
-        if name == "exp" and len(numbers) <= 1:
-            return Exponential(*map(float, numbers))
+        parameters = [convert(number) for convert, number in zip(types, numbers, strict=False)]
+    except ValueError:
+        types = ()
+    if not types or len(numbers) > len(types) or (name == "poly" and not numbers):
+        raise typer.BadParameter(f"It must be {expected}, got {text!r}.")
+    try:
+        return Polynomial(*parameters) if name == "poly" else Exponential(*parameters)
     except ValueError as error:
-        if str(error).startswith(("degree", "coef0", "gamma")):
-            raise typer.BadParameter(str(error)) from None
-    raise typer.BadParameter(f"It must be {expected}, got {text!r}.")
+        raise typer.BadParameter(str(error)) from None
 
 
 def parse_kernel_or_auto(text: str) -> Any:
-    """Return a kernel, or "auto" as it is."""
+    """Return a kernel, or "auto"."""
     return "auto" if text.strip().lower() == "auto" else parse_kernel(text, f"auto, {_KERNELS}")
 
 
 def kernel_text(kernel: Any) -> str:
-    """Return a kernel as `parse_kernel` takes it."""
+    """Return the text that `parse_kernel` makes a kernel of."""
     from craftmaps.kernels import DotProductKernel, Exponential, Polynomial
 
     if isinstance(kernel, Polynomial):
@@ -85,7 +76,7 @@ def parse_memory(text: str) -> int:
 
 
 def parse_target(text: str | None) -> str | int:
-    """Return a target as streams take it: a name, a position, or "auto" for the one that is there by custom."""
+    """Return a target as streams take it: a name, a position, or "auto" if none was typed."""
     if text is None:
         return "auto"
     return int(text) if re.fullmatch(r"-?\d+", text) else text
@@ -98,39 +89,10 @@ def as_source(paths: Sequence[str]) -> Any:
     return paths[0] if len(paths) == 1 else list(paths)
 
 
-def with_options(text: str) -> str:
-    """Return a sentence of streams with options in place of their arguments.
-
-    Examples
-    --------
-    >>> with_options("Read it with decimal=',', or leave it out with drop=['price'].")
-    "Read it with --decimal ,, or leave it out with --drop 'price'."
-    """
-    text = re.sub(r"\b(drop|categories)=\[(.+?)\]", r"--\1 \2", text)
-    return re.sub(r"\b(decimal|dates)=(['\"])(.+?)\2", r"--\1 \3", text)
-
-
-@contextmanager
-def named_as_options(is_target_typed: bool = True) -> Iterator[None]:
-    """Say of options what streams say of their arguments; a target that was not typed is that of the training rows."""
-    try:
-        yield
-    except ValueError as error:
-        argument, _, rest = str(error).partition(" ")
-        if argument not in _NAMES:
-            message = with_options(str(error))
-            if message == str(error):
-                raise
-            raise ValueError(message) from None
-        if argument == "target" and not is_target_typed:
-            raise ValueError(f"The target of the training rows {rest}") from None
-        raise typer.BadParameter(f"{_NAMES[argument]} {rest}") from None
-
-
 def column_options(
     drop: Sequence[str] | None, categories: Sequence[str] | None, weight: str | None, decimal: str, dates: str
 ) -> dict[str, Any]:
-    """Return what was said of columns as arguments of streams."""
+    """Return the options about columns as arguments of streams."""
     return {
         "drop": drop or [],
         "categories": categories or [],
@@ -152,7 +114,7 @@ def parse_share(text: str) -> float:
 
 
 def whole_number(least: int, most: int | None = None) -> Callable[[str], int]:
-    """Return a reader of whole numbers within bounds."""
+    """Return a parser of whole numbers within bounds."""
     bounds = f"of at least {least}" if most is None else f"from {least} to {most}"
 
     def number(text: str) -> int:
@@ -168,7 +130,7 @@ def whole_number(least: int, most: int | None = None) -> Callable[[str], int]:
 
 
 def real_number(is_zero_allowed: bool) -> Callable[[str], float]:
-    """Return a reader of finite numbers that are not negative, with or without zero."""
+    """Return a parser of finite numbers that are not negative, with or without zero."""
     bounds = "of at least 0" if is_zero_allowed else "above 0"
 
     def number(text: str) -> float:
@@ -183,9 +145,9 @@ def real_number(is_zero_allowed: bool) -> Callable[[str], float]:
     return number
 
 
-def option(reader: Callable[[str], Any], metavar: str, help: str) -> Any:
-    """Return an option that is read by a function of its own, which says in one sentence what is wrong."""
-    return typer.Option(parser=reader, metavar=metavar, help=help)
+def option(parse: Callable[[str], Any], metavar: str, help: str) -> Any:
+    """Return an option with its own parser, whose errors are one sentence."""
+    return typer.Option(parser=parse, metavar=metavar, help=help)
 
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of tables.")]
@@ -197,12 +159,12 @@ Categories = Annotated[
     typer.Option(metavar="COL", help="Column of names that look like numbers, such as codes; may be repeated."),
 ]
 Weight = Annotated[
-    str | None, typer.Option(metavar="COL", help="Column with the weights of the rows, which is no feature.")
+    str | None, typer.Option(metavar="COL", help="Column with the weights of the rows; it is not a feature.")
 ]
 Decimal = Annotated[Literal[".", ","], typer.Option(help="Decimal mark of the numbers in a CSV file.")]
 Dates = Annotated[
     Literal["refuse", "parts"],
-    typer.Option(help="What to do with dates: parts makes year, month, day, weekday and time of them."),
+    typer.Option(help="How to read dates: parts turns them into year, month, day, weekday and time."),
 ]
 Kernel = Annotated[Any, option(parse_kernel, "KERNEL", f"{_KERNELS}.")]
 KernelOrAuto = Annotated[Any, option(parse_kernel_or_auto, "KERNEL", f"auto, which compares polynomials, {_KERNELS}.")]

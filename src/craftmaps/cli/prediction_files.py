@@ -1,8 +1,7 @@
 """Files of predictions, written block by block.
 
-Probabilities of a row sum to one in the precision of the file: they are rounded to it, and the largest takes the
-remainder. In CSV files they have nine decimals and sum to one exactly. In Parquet and NPY files they are float32, and
-their sum is one within half the spacing of floats below one.
+In CSV files probabilities have nine decimals and sum to one exactly. In Parquet and NPY files they are float32, and
+their sum is one within half the spacing of floats below one (`craftmaps.scores.probabilities`).
 """
 
 import sys
@@ -24,7 +23,7 @@ _CSV_DECIMALS = 9
 
 @contextmanager
 def prediction_file(path: Path) -> Iterator[Any]:
-    """Give a writer for the format that a suffix tells; "-" is CSV to standard output."""
+    """Yield a writer for the format of a suffix; "-" is CSV to standard output."""
     if str(path) == "-":
         writer = CsvPredictions(sys.stdout.buffer)
         yield writer
@@ -38,31 +37,10 @@ def prediction_file(path: Path) -> Iterator[Any]:
         writer.close()
 
 
-def rounded(probabilities: NDArray, decimals: int | None = None) -> NDArray:
-    """Return probabilities that sum to one over each row, in the precision given or else in their own.
-
-    Examples
-    --------
-    >>> thirds = np.full((1, 3), 1 / 3, np.float32)
-    >>> rounded(thirds, decimals=2).tolist()
-    [[0.34, 0.33, 0.33]]
-    >>> float(rounded(thirds).astype(np.float64).sum()) - 1
-    0.0
-    """
-    exact = probabilities.astype(np.float64)
-    exact /= exact.sum(axis=1, keepdims=True)
-    near = exact.round(decimals) if decimals is not None else exact.astype(probabilities.dtype).astype(np.float64)
-    rows, largest = np.arange(near.shape[0]), near.argmax(axis=1)
-    near[rows, largest] = 0.0
-    rest = 1 - near.sum(axis=1)
-    near[rows, largest] = rest if decimals is None else rest.round(decimals)
-    return near if decimals is not None else near.astype(probabilities.dtype)
-
-
 class _ArrowPredictions(ABC):
     """Named columns, written by Arrow."""
 
-    decimals: int | None = None  # of probabilities; those of their type if None
+    decimals: int | None = None  # of probabilities; None: the precision of their type
 
     def __init__(self, file: BinaryIO):
         self._file = file
@@ -78,7 +56,7 @@ class _ArrowPredictions(ABC):
         self._writer.write_table(table)
 
     def close(self) -> None:
-        """Write what a file ends with."""
+        """Write the end of the file."""
         if self._writer is not None:
             self._writer.close()
 
@@ -128,11 +106,11 @@ class NpyPredictions:
         self._n_rows += block.shape[0]
 
     def close(self) -> None:
-        """Write the number of rows, which is known now; NumPy leaves room for it in the header."""
+        """Write the number of rows, for which NumPy leaves room in the header."""
         self._file.seek(0)
         self._write_header()
 
     def _write_header(self) -> None:
-        """Write the type and the shape of the rows so far."""
+        """Write the dtype and the shape of the rows so far."""
         shape = (self._n_rows, *self._header["shape"][1:])
         np.lib.format.write_array_header_1_0(self._file, self._header | {"shape": shape})

@@ -1,4 +1,4 @@
-"""The program: its commands, its exit codes, and every error in one sentence."""
+"""The program: its commands and exit codes, and errors as one sentence."""
 
 import errno
 import platform
@@ -13,14 +13,14 @@ from typer.core import TyperCommand, TyperGroup
 
 from craftmaps import __version__
 from craftmaps.cli import interrupts
-from craftmaps.cli.data import data
-from craftmaps.cli.demo import demo
-from craftmaps.cli.evaluate import evaluate
-from craftmaps.cli.inspect import inspect
-from craftmaps.cli.options import with_options
-from craftmaps.cli.plan import plan
-from craftmaps.cli.predict import predict
-from craftmaps.cli.train import train
+from craftmaps.cli.argument_names import with_options
+from craftmaps.cli.commands.data import data
+from craftmaps.cli.commands.demo import demo
+from craftmaps.cli.commands.evaluate import evaluate
+from craftmaps.cli.commands.inspect import inspect
+from craftmaps.cli.commands.plan import plan
+from craftmaps.cli.commands.predict import predict
+from craftmaps.cli.commands.train import train
 
 _DEBUG = "--debug"
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba", "threadpoolctl", "pyarrow", "typer", "rich")
@@ -36,7 +36,7 @@ class Program(TyperGroup):
     def main(self, args: Any = None, *others: Any, standalone_mode: bool = True, **extra: Any) -> Any:
         """Run a command; without `--debug` an error is one sentence and no traceback."""
         args = sys.argv[1:] if args is None else list(args)
-        # Taken out here, so that it may stand before or behind the name of the command.
+        # Removed here, so that it may come before or after the name of the command.
         is_debug = _DEBUG in args
         args = [argument for argument in args if argument != _DEBUG] or ["--help"]
         if not standalone_mode:
@@ -46,7 +46,7 @@ class Program(TyperGroup):
             sys.stdout.flush()
         except Exception as error:
             if interrupts.was_received():
-                interrupts.leave()  # what a signal broke is no error
+                interrupts.leave()  # the error is a consequence of the signal
             if isinstance(error, OSError) and error.errno == errno.EPIPE:
                 interrupts.silence_closed_pipe()
                 sys.exit(1)
@@ -58,10 +58,10 @@ class Program(TyperGroup):
 
 
 class Command(TyperCommand):
-    """A command whose help names arguments by their metavar alone, in every version of typer."""
+    """A command whose help shows arguments by their metavar, in every version of typer."""
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
-        """Return what stands behind the name of the command in its usage."""
+        """Return the usage after the name of the command."""
         pieces = ["[OPTIONS]"]
         for argument in self._arguments(ctx):
             name = argument.metavar if argument.required else f"[{argument.metavar}]"
@@ -80,21 +80,21 @@ class Command(TyperCommand):
             formatter.write_dl([record for record in records if record is not None])
 
     def _arguments(self, ctx: Any) -> list[Any]:
-        """Return the parameters that are no options."""
+        """Return the parameters that are not options."""
         return [parameter for parameter in self.get_params(ctx) if parameter.param_type_name == "argument"]
 
 
 def _sentence(error: Exception) -> str:
-    """Return what an error says, on one line."""
-    if hasattr(error, "format_message"):  # of typer: the command was not written as it should be
-        # Newer versions of typer ask pydantic, which begins with the kind of error.
+    """Return the message of an error on one line."""
+    if hasattr(error, "format_message"):  # of typer: wrong usage
+        # Newer versions of typer use pydantic, which puts the kind of error first.
         text = error.format_message().replace(": Value error, ", ": ", 1)  # type: ignore[attr-defined]
     elif isinstance(error, OSError) and error.strerror and error.filename:
         text = f"{error.filename} cannot be used: {error.strerror}."
     elif isinstance(error, OSError) and error.strerror:
         text = f"{error.strerror}."
     elif isinstance(error, MemoryError):
-        text = "There is not enough memory for this: ask for fewer --components, or for smaller --batch-rows."
+        text = "There is not enough memory: ask for fewer --components, or for smaller --batch-rows."
     else:
         text = str(error)
     text = " ".join(text.split()) or type(error).__name__
@@ -114,7 +114,7 @@ app = typer.Typer(
 
 
 def _show_version(is_wanted: bool) -> None:
-    """Print the versions of this program and of what it stands on."""
+    """Print the versions of this program and of its libraries."""
     if not is_wanted:
         return
     lines = [f"craftmaps {__version__}", f"Python {platform.python_version()}"]
@@ -145,7 +145,7 @@ for command in (train, predict, evaluate, inspect, plan, data, demo):
 
 
 def _warning(message: Any, *_: Any, **__: Any) -> str:
-    """Return a warning on one line, with options in place of arguments."""
+    """Format a warning on one line, with options in place of arguments."""
     return f"craftmaps: {' '.join(with_options(str(message)).split())}\n"
 
 

@@ -153,8 +153,7 @@ class CraftClassifier(ClassifierMixin, OnePassEstimator):
 
     def decision_function(self, X: Rows) -> NDArray[np.floating]:
         """Return scores of the classes, or for two classes by how much the second is ahead."""
-        scores = self._scores(X)
-        return (scores[:, 1] - scores[:, 0]) / 2 if self.classes_.size == 2 else scores
+        return self._decisions(self._scores(X))
 
     def predict(self, X: Rows) -> NDArray:
         """Return the class of every row."""
@@ -164,6 +163,15 @@ class CraftClassifier(ClassifierMixin, OnePassEstimator):
     def predict_proba(self, X: Rows) -> NDArray[np.floating]:
         """Return probabilities of the classes, calibrated on rows that were left out."""
         return self.calibration_.probabilities(self._scores(X))
+
+    def _outcomes(self, X: Rows) -> tuple[NDArray[np.floating], NDArray[np.floating]]:
+        """Return what `decision_function` and `predict_proba` return, but map the rows only once."""
+        scores = self._scores(X)
+        return self._decisions(scores), self.calibration_.probabilities(scores)
+
+    def _decisions(self, scores: NDArray) -> NDArray:
+        """Return the scores of the classes, or half the lead of the second of two classes."""
+        return (scores[:, 1] - scores[:, 0]) / 2 if self.classes_.size == 2 else scores
 
     @property
     def classes_(self) -> NDArray:

@@ -10,14 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from craftmaps._system.fields import DamagedError, Fields
+from craftmaps._system.memory_budget import BYTES_PER_CELL
 from craftmaps._system.threads import cut, for_each
 from craftmaps.least_squares.packed_gram import PackedGram
 from craftmaps.least_squares.ridge_path import Gram, RidgePath, Solution
 from craftmaps.least_squares.square_gram import SquareGram, gram_from_plain
 
 _SUM_ROWS, _SUM_COLUMNS = 256, 1024
-# Of every entry of a square: the float64 square, its copies for solving, and float32 products of a block.
-SQUARE_BYTES = 28
 _SUMS = ("cross", "feature_sums", "target_sums")
 
 
@@ -279,7 +278,7 @@ class NormalEquations:
 
 def square_fits(n_features: int, available: int | None) -> bool:
     """Tell whether a float64 Gram matrix can be kept and solved in so many bytes; None is not known, and enough."""
-    return available is None or SQUARE_BYTES * n_features**2 <= available
+    return available is None or BYTES_PER_CELL * n_features**2 <= available
 
 
 def _products(Z: NDArray, C: NDArray) -> NDArray[np.float64]:

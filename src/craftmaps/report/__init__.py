@@ -1,7 +1,7 @@
 """One self-contained HTML page about a training run: numbers, charts, and how to repeat it.
 
-`gather` turns a run into plain numbers, `page` turns those numbers into HTML. The page needs
-no network and no script, so it can be mailed, archived and printed.
+`gather` turns a run into plain numbers, `html` turns those numbers into a page. The page needs no network and no
+script, so it can be mailed, archived and printed.
 """
 
 import os
@@ -10,7 +10,7 @@ from typing import Any
 
 from craftmaps._system.atomic_files import new_file
 from craftmaps.report.gather import gather
-from craftmaps.report.page import render
+from craftmaps.report.html.page import render
 from craftmaps.report.run import Run
 
 __all__ = ["Run", "write"]
@@ -19,8 +19,7 @@ __all__ = ["Run", "write"]
 def write(path: str | os.PathLike, run: Run) -> dict[str, Any]:
     """Write the page of a run and return the numbers on it, as plain data that JSON can hold.
 
-    The page is written to a new file, synced and renamed: whatever happens, a page that was
-    there before stays whole.
+    The write is atomic: after an error a page of this name is as it was.
 
     Examples
     --------
@@ -35,7 +34,7 @@ def write(path: str | os.PathLike, run: Run) -> dict[str, Any]:
     359
     """
     path = Path(path)
-    # Before the work, which may take a while, and not after it.
+    # Checked first: to gather the numbers may take a while.
     if not path.parent.is_dir() or path.is_dir():
         raise FileNotFoundError(f"path must be a file in a folder that exists, got {str(path)!r}.")
     numbers = gather(run)

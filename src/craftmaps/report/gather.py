@@ -1,4 +1,4 @@
-"""From a run to plain numbers: everything that the page says is in them."""
+"""From a run to plain numbers: everything that the page says."""
 
 import datetime
 import platform
@@ -6,61 +6,57 @@ from importlib.metadata import version
 from typing import Any
 
 import numpy as np
+from sklearn.base import is_classifier
 
 from craftmaps import __version__
+from craftmaps._system.plain_values import plain
 from craftmaps._system.threads import n_threads
-from craftmaps.kernels import DotProductKernel
-from craftmaps.learners import CraftClassifier
 from craftmaps.report.classification import classification
-from craftmaps.report.intervals import ChosenAlpha, chosen_alpha
+from craftmaps.report.evaluation import evaluate
 from craftmaps.report.kernel_check import check_kernel, weight_histogram
+from craftmaps.report.model_facts import choice_facts, kernel_name
 from craftmaps.report.regression import regression
 from craftmaps.report.run import Run
-from craftmaps.report.wording import shortened
-from craftmaps.shaping.row_shaping import described
+from craftmaps.scores import held_out_error
+from craftmaps.scores.held_out_error import HeldOutError
 
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba", "threadpoolctl")
-_LONGEST_KERNEL = 80
 
 
 def gather(run: Run) -> dict[str, Any]:
-    """Return the numbers of a run, as plain data: None where there is nothing to say."""
-    if run.model._model is None:
-        run.model.finish()
-    is_classifier = isinstance(run.model, CraftClassifier)
-    test = run.test_rows()
-    chosen = _chosen(run.model)
+    """Return the numbers of a run as plain data; None where there is nothing to say."""
+    held_out = held_out_error(run.model)
     numbers = {
-        "task": "classification" if is_classifier else "regression",
+        "task": "classification" if is_classifier(run.model) else "regression",
         "run": _overview(run),
-        "test": None if test is None else (classification if is_classifier else regression)(run, *test),
-        "held_out": None if chosen is None else chosen.to_plain(is_classifier),
-        "alphas": None if chosen is None else _alphas(run.model.cv_results_, chosen),
+        "test": _test(run),
+        "held_out": None if held_out is None else held_out.to_plain(),
+        "alphas": None if held_out is None else _alphas(run.model.cv_results_, held_out),
         "kernel": check_kernel(run),
         "weights": weight_histogram(run),
         "phases": dict(run.phases),
         "peak_memory": run.peak_memory,
-        "choices": _choices(run.model),
+        "choices": choice_facts(run.model)._asdict(),
         "versions": _versions(),
         "command": run.command or repr(run.model),
     }
-    return _plain(numbers)
+    return plain(numbers)
 
 
 def _overview(run: Run) -> dict[str, Any]:
-    """Return what was learned, from what, and with what."""
+    """Return the model, its size and its data."""
     model: Any = run.model
-    feature_map = model.features_.feature_map
+    feature_map, classes = model.features_.feature_map, getattr(model, "classes_", None)
     return {
         "model": type(model).__name__,
         "data": run.data,
         "rows": model.n_rows_seen_,
         "columns": model.n_features_in_,
-        "classes": model.classes_.size if isinstance(model, CraftClassifier) else None,
+        "classes": None if classes is None else classes.size,
         "features": model.coef_.shape[-1],
-        "targets": None if isinstance(model, CraftClassifier) else model.coef_[..., 0].size,
+        "targets": model.coef_[..., 0].size if classes is None else None,
         "map": None if feature_map is None else type(feature_map).__name__,
-        "kernel": _kernel_name(getattr(feature_map, "kernel", None)),
+        "kernel": kernel_name(getattr(feature_map, "kernel", None)),
         "alpha": model.alpha_,
         "seed": model.seed_,
         "seconds": sum(run.phases.values()) if run.phases else None,
@@ -68,15 +64,18 @@ def _overview(run: Run) -> dict[str, Any]:
     }
 
 
-def _chosen(model: Any) -> ChosenAlpha | None:
-    """Return the alpha that was chosen and its error, if it was chosen."""
-    results = getattr(model, "cv_results_", None)
-    if results is None or model.cv is None:
+def _test(run: Run) -> dict[str, Any] | None:
+    """Return the scores on test rows with examples, or None if there are no test rows."""
+    evaluation = run.evaluation
+    if evaluation is None and (rows := run.test_rows()) is not None:
+        evaluation = evaluate(run.model, *rows)
+    if evaluation is None or evaluation.examples is None:
         return None
-    return chosen_alpha(results, isinstance(model, CraftClassifier))
+    described: Any = classification if is_classifier(run.model) else regression
+    return described(evaluation.scores, evaluation.examples.to_plain(run.column_names()))
 
 
-def _alphas(results: dict[str, Any], chosen: ChosenAlpha) -> dict[str, Any]:
+def _alphas(results: dict[str, Any], held_out: HeldOutError) -> dict[str, Any]:
     """Return the curve that alpha was chosen from."""
     fold_errors = np.asarray(results["fold_errors"])
     n_folds = np.isfinite(fold_errors).sum(axis=1)
@@ -86,45 +85,13 @@ def _alphas(results: dict[str, Any], chosen: ChosenAlpha) -> dict[str, Any]:
         "std_error": np.where(n_folds > 1, results["std_error"], np.nan),
         "fold_errors": fold_errors,
         "folds": n_folds,
-        "rows": chosen.n_rows,
-        "chosen": chosen.index,
+        "rows": held_out.n_rows,
+        "chosen": held_out.chosen,
     }
-
-
-def _choices(model: Any) -> dict[str, Any]:
-    """Return the choices, given or automatic, and the trials they were made by."""
-    choices = model.choices_
-    taken = [i for i, trial in enumerate(choices.trials) if trial.is_taken]
-    return {
-        "kernel": _kernel_name(choices.kernel),
-        "metric": None if choices.metric is None else described(choices.metric),
-        "normalize": choices.normalize,
-        "candidates": [[trial.name, trial.error] for trial in choices.trials],
-        "taken": taken[0] if taken else None,
-    }
-
-
-def _kernel_name(kernel: Any) -> str | None:
-    """Write a kernel with all its parameters: a reader does not know the defaults."""
-    if not isinstance(kernel, DotProductKernel):
-        return None
-    values = ", ".join(f"{name}={value}" for name, value in vars(kernel).items())
-    return shortened(f"{type(kernel).__name__}({values})", _LONGEST_KERNEL)
 
 
 def _versions() -> dict[str, str]:
-    """Return what the run was made with."""
+    """Return the versions of the libraries, the system and the number of threads."""
     versions = {"craftmaps": __version__, "Python": platform.python_version()}
     versions |= {name: version(name) for name in _LIBRARIES}
     return versions | {"system": f"{platform.system()} {platform.machine()}", "threads": str(n_threads())}
-
-
-def _plain(value: Any) -> Any:
-    """Return a value as JSON can hold it; what is not a finite number is None."""
-    if isinstance(value, dict):
-        return {str(key): _plain(inner) for key, inner in value.items()}
-    if isinstance(value, (list, tuple, np.ndarray)):
-        return [_plain(inner) for inner in value]
-    if isinstance(value, np.generic):
-        value = value.item()
-    return None if isinstance(value, float) and not np.isfinite(value) else value

@@ -1,4 +1,4 @@
-"""What a report is about."""
+"""A training run, as the report takes it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,28 +13,31 @@ from sklearn.utils.validation import check_is_fitted
 
 from craftmaps.kernels import Rows
 from craftmaps.learners import CraftClassifier, CraftRegressor
+from craftmaps.report.evaluation import Evaluation
 
 
 @dataclass(frozen=True)
 class Run:
-    """A fitted model and what is known about how it came to be.
+    """A fitted model, its test rows, and how it was trained.
 
     Parameters
     ----------
     model : fitted CraftClassifier or CraftRegressor
     data : str
-        What the rows are called.
+        Name of the data.
     command : str
-        What to type to repeat the run.
+        Command that repeats the run.
     X_test, y_test : rows and targets that the model has not seen, or None
     phases : mapping of str to float
         Seconds that each phase took, in order.
     peak_memory : int or None
         In bytes.
     rows_sample : rows or None
-        Some rows to look at the kernel with; None means test rows.
+        Some rows to check the kernel on; None means test rows.
     feature_names : sequence of str or None
         Names of the columns.
+    evaluation : Evaluation or None
+        Scores and examples of test rows that came block by block, instead of `X_test` and `y_test`.
     """
 
     model: CraftClassifier | CraftRegressor
@@ -46,6 +49,7 @@ class Run:
     peak_memory: int | None = None
     rows_sample: Rows | None = None
     feature_names: Sequence[str] | None = None
+    evaluation: Evaluation | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.model, (CraftClassifier, CraftRegressor)):
@@ -54,6 +58,9 @@ class Run:
         if (self.X_test is None) != (self.y_test is None):
             missing = "X_test" if self.X_test is None else "y_test"
             raise ValueError(f"X_test and y_test must both be given or both be None, got None for {missing} only.")
+        if self.evaluation is not None and (self.X_test is not None or self.evaluation.examples is None):
+            got = "no examples" if self.X_test is None else "X_test too"
+            raise ValueError(f"evaluation must have examples and come without X_test, got {got}.")
         for name, seconds in self.phases.items():
             if not isinstance(seconds, Real) or not 0 <= float(seconds) < np.inf:
                 raise ValueError(f"phases must give seconds, none negative, got {seconds!r} for {name!r}.")
@@ -64,7 +71,7 @@ class Run:
             raise ValueError(f"feature_names must have a name for each of {width} columns, got {len(names)}.")
 
     def test_rows(self) -> tuple[Any, NDArray] | None:
-        """Return test rows, as the model takes them, and their targets, or None if there are none."""
+        """Return test rows in a form that can be sliced, and their targets; None if there are none."""
         if self.X_test is None:
             return None
         X, y = _sliceable(self.X_test), np.asarray(self.y_test)
@@ -73,7 +80,7 @@ class Run:
         return (X, y) if y.shape[0] else None
 
     def some_rows(self, name: str, most: int) -> Any:
-        """Return at most so many rows of an argument, evenly spaced, as numbers; None if there are none."""
+        """Return at most `most` rows of an argument, evenly spaced, as numbers; None if there are none."""
         rows, width = getattr(self, name), self.model.n_features_in_
         if rows is None:
             return None
@@ -95,7 +102,7 @@ class Run:
 
 
 def _sliceable(rows: Any) -> Any:
-    """Return rows of which a range can be taken; a data frame keeps its names, which the model checks."""
+    """Return rows that can be sliced. A data frame stays one, since the model checks the names of its columns."""
     if issparse(rows):
         return rows.tocsr()
     return rows if hasattr(rows, "shape") else np.asarray(rows)

@@ -1,0 +1,54 @@
+"""Targets that do not suit the task, refused with the option that settles it."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+import typer
+
+from craftmaps.scores.target_look import TargetLook
+from craftmaps.streams import Block
+
+
+def is_regression(wanted: bool | None, target: Any, look: TargetLook) -> bool:
+    """Tell whether to predict numbers: as wanted, else classes; refuse a target that does not look like classes."""
+    if wanted:
+        if look.kind == "text":
+            raise ValueError(f"--regression needs a target of numbers, but {target!r} holds text.")
+        return True
+    if look.fraction is not None:
+        raise typer.BadParameter(
+            f"The target {target!r} holds fractions such as {look.fraction:g}, which are no classes: "
+            "say --regression to predict the number."
+        )
+    if wanted is not None:
+        return False
+    if look.looks_like_a_number:
+        raise typer.BadParameter(
+            f"The target {target!r} holds {look.n_values:,} different numbers in its first {look.n_rows:,} rows: "
+            "say --regression to predict the number, or --classification to take each for a class."
+        )
+    if look.looks_like_a_name:
+        raise ValueError(
+            f"The target {target!r} holds {look.n_values:,} different labels in its first {look.n_rows:,} rows, "
+            "too many to tell classes apart: name another column, or say --classification."
+        )
+    return False
+
+
+def checked_classes(blocks: Iterable[Block], target: Any, most: int, bound: int) -> Iterator[Block]:
+    """Yield blocks; refuse more classes than fit, before the learner allocates them, and fewer than two."""
+    labels: set[Any] = set()
+    n_rows = 0
+    for block in blocks:
+        y: Any = block.y
+        labels.update(np.unique(y).tolist())
+        n_rows += y.size
+        if len(labels) > most:
+            raise ValueError(
+                f"The target {target!r} has more than {most:,} classes in {n_rows:,} rows, which is what fits in "
+                f"{bound / 1e9:.1f} GB: ask for fewer --components, or predict a number with --regression."
+            )
+        yield block
+    if len(labels) < 2:
+        raise ValueError(f"The target {target!r} must have at least 2 classes, got only {labels.pop()!r}.")

@@ -1,0 +1,1 @@
+"""Charts as inline SVG, and the figures of the page."""

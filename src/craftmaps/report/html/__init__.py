@@ -1,0 +1,1 @@
+"""HTML: escaped markup, and the page made of it."""
