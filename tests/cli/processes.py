@@ -20,14 +20,14 @@ rows = np.random.default_rng(0).random((60, 5), dtype=np.float32)
 CraftClassifier(Polynomial(3), 24, metric=None, random_state=0).fit(rows, rows[:, 0] > 0.5).predict_proba(rows)
 
 slowness = 0.0
-read = Stream._pass
+read = Stream.blocks
 
-def slow_pass(stream):
-    for block in read(stream):
+def slow_blocks(stream, *arguments):
+    for block in read(stream, *arguments):
         time.sleep(slowness)
         yield block
 
-Stream._pass = slow_pass
+Stream.blocks = slow_blocks
 
 def obey(request):
     global slowness

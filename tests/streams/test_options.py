@@ -113,7 +113,7 @@ REFUSED = {
     "decimal": ({"decimal": ";"}, "decimal must be '.' or ',', got ';'"),
     "decimal of Parquet": (
         {"decimal": ","},
-        "decimal must be None for .*t.parquet, whose numbers are no text, got ','",
+        "decimal must be None for .*t.parquet, whose numbers are not text, got ','",
     ),
     "dates": ({"dates": "year"}, "dates must be 'parts' or None, got 'year'"),
 }
@@ -145,7 +145,7 @@ def test_files_without_names_take_no_such_options(tmp_path, options):
 def test_a_wrong_weight_is_named(tmp_path, cell, got):
     (tmp_path / "t.csv").write_text(f"a,w,label\n1,2,0\n3,{cell},1\n")
     with pytest.raises(
-        ValueError, match=f"Column 'w' of .* must hold finite weights, none negative, got {got} in row 2"
+        ValueError, match=f"Column 'w' of .* must hold finite weights of at least 0, got {got} in row 2"
     ):
         list(streams.open(tmp_path / "t.csv", weight="w"))
 

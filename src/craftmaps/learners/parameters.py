@@ -18,8 +18,7 @@ from craftmaps.learners.automatic_choice import is_auto
 from craftmaps.learners.penalty_search import DEFAULT_ALPHAS
 from craftmaps.learners.targets import Targets
 from craftmaps.maps.feature_map import check_choice
-from craftmaps.tables import is_frame, text_columns
-from craftmaps.tables.columns import listed
+from craftmaps.tables import is_frame, listed, text_columns
 
 FEATURE_MAPS = ("craft", "maclaurin", "tensorsketch", "landmarks", None)
 
