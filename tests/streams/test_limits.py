@@ -79,3 +79,75 @@ def test_a_list_of_pieces_ends_early_where_it_is_large():
     pieces = [Piece(np.zeros((4, 8)), None, 4 * i, 0, None) for i in range(5)]
     blocks = list(cut(iter(pieces), 100, None, 3 * pieces[0].n_bytes, ends_early=True))
     assert [sum(map(len, block)) for block in blocks] == [12, 8]
+
+
+def strings(n_bytes):
+    """Return rows that refer to two strings, and as many different short ones."""
+    codes = np.concatenate((np.arange(2000) % 2, 2 + np.arange(2000))).astype(np.int32)
+    return pa.DictionaryArray.from_arrays(codes, ["x" * n_bytes, "y" * n_bytes, *map(str, range(2000))])
+
+
+# Bytes of a read; whether the column chunk is smaller than that decides how it is read.
+READS = {
+    "as strings": (1 << 28, 4000, False),
+    "as a dictionary": (10**5, 1000, True),
+    "a few rows": (20_000, 20, False),
+}
+
+
+@pytest.mark.parametrize("case", READS)
+def test_how_text_of_parquet_is_read(tmp_path, case):
+    largest_read, n_rows, is_dictionary = READS[case]
+    path = tmp_path / "t.parquet"
+    # Stored uncompressed, the chunk takes about 30 kB: two strings of 1 kB, and short ones.
+    pa.parquet.write_table(
+        pa.table({"a": strings(1000).cast(pa.string()), "label": np.arange(4000) % 2}), path, compression="none"
+    )
+    table = ParquetTable(DataFile(path, Limits(largest_read=largest_read)))
+    batches = [batch for batch, _ in table.batches({"a": "text"}, n_rows)]
+    assert max(batch.num_rows for batch in batches) <= n_rows
+    assert [pa.types.is_dictionary(batch.column(0).type) for batch in batches] == [is_dictionary] * len(batches)
+    assert [cell for batch in batches for cell in batch.column(0).to_pylist()] == strings(1000).to_pylist()
+
+
+def test_a_dictionary_that_is_too_large(tmp_path):
+    path = tmp_path / "t.parquet"
+    pa.parquet.write_table(pa.table({"a": strings(1000), "label": np.arange(4000) % 2}), path, compression="none")
+    limits = Limits(largest_read=1000)
+    with pytest.raises(ValueError, match=r"Column 'a' of .*t\.parquet must have dictionaries of at most 0 MB, got"):
+        open_files(path, Request(limits=limits))
+
+
+@pytest.mark.parametrize("suffix", ["arrow", "arrows"])
+@pytest.mark.parametrize("compression", [None, "lz4", "zstd"])
+def test_arrow_batches_that_are_compressed_less_are_read_whole(tmp_path, suffix, compression):
+    table = pa.table({"x": X[:, 0], "few": pa.array(list("abc") * 17 + ["c", None]).dictionary_encode(), "label": Y})
+    new = pa.ipc.new_file if suffix == "arrow" else pa.ipc.new_stream
+    path = tmp_path / f"t.{suffix}"
+    with new(path, table.schema, options=pa.ipc.IpcWriteOptions(compression=compression)) as writer:
+        writer.write_table(table, max_chunksize=20)
+    expected, _ = collect(streams.open(path))
+    rows, labels = collect(open_files(path, Request(limits=Limits(largest_whole=1))))
+    np.testing.assert_array_equal(rows, expected)
+    np.testing.assert_array_equal(labels, Y)
+    if compression is not None:
+        with pytest.raises(
+            ValueError, match=r"must have compressed dictionaries of at most 0 GB, got one of \d+ bytes"
+        ):
+            open_files(path, Request(limits=Limits(largest_whole=1, whole_ratio=0)))
+
+
+def test_rows_of_views_come_a_few_at_a_time(tmp_path):
+    lists = pa.array([[float(i), 1.0] if i % 5 else None for i in range(53)], pa.list_view(pa.float64()))
+    words = pa.array([f"a long word number {i % 3}" for i in range(53)], pa.string_view())
+    table = pa.table({"x": lists, "word": words, "label": Y})
+    with pa.ipc.new_file(tmp_path / "t.arrow", table.schema) as writer:
+        writer.write_table(table)
+    expected, _ = collect(streams.open(tmp_path / "t.arrow", dtype="float64"))
+    assert expected.shape == (53, 5)
+    np.testing.assert_array_equal(expected[1:5, 0], [1, 2, 3, 4])
+    few = Limits(largest_read=200)
+    rows, _ = collect(open_files(tmp_path / "t.arrow", Request(dtype="float64", limits=few)))
+    np.testing.assert_allclose(rows, expected, rtol=1e-15)
+    with pytest.raises(ValueError, match=r"t\.arrow must have rows of at most 0 MB, got \d+ bytes"):
+        open_files(tmp_path / "t.arrow", Request(limits=Limits(largest_read=20)))

@@ -3,6 +3,7 @@
 import datetime
 import io
 import json
+import pickle
 import sys
 
 import numpy as np
@@ -13,6 +14,7 @@ import pytest
 
 from craftmaps import CraftClassifier, Polynomial, streams
 from craftmaps.streams import Block, Column, Columns
+from craftmaps.streams.errors import ArgumentError
 from tests.streams.formats import collect
 
 N = 60
@@ -123,8 +125,11 @@ REFUSED = {
 def test_wrong_options_are_refused(tmp_path, case):
     WRITERS["parquet"](tmp_path / "t.parquet")
     options, words = REFUSED[case]
-    with pytest.raises(ValueError, match=words):
+    with pytest.raises(ArgumentError, match=words) as caught:
         streams.open(tmp_path / "t.parquet", **{"drop": ["number"]} | options)
+    assert caught.value.argument == str(caught.value).split()[0] in options
+    copy = pickle.loads(pickle.dumps(caught.value))
+    assert (str(copy), copy.argument) == (str(caught.value), caught.value.argument)
 
 
 @pytest.mark.parametrize("options", [{"weight": 3}, {"ids": ["who"]}])

@@ -106,15 +106,19 @@ class Stream:
         The means are taken over the rows that `pick` selects among those of the first look; see `blocks`. With
         training rows selected, the rule holds no number computed from test rows.
         """
+        if self._readers[0].is_sparse:
+            return self  # an absent value is zero
         self._start_pass()
-        limits, columns = self._request.limits, self.columns
+        limits, columns, dtype = self._request.limits, self.columns, np.dtype(self._request.dtype)
         n_left = limits.n_look_rows(columns.n_named_cells + (columns.target is not None))
         if self._request.max_rows is not None:
             n_left = min(n_left, self._request.max_rows)
         means = Means(columns.n_features)
         for pieces in cut(self._pieces(limits.look_batch), limits.look_batch, n_left, limits.largest_read, True):
             X = self._encoded(pieces, np.dtype(np.float64))
-            means.add(X[pick(_zero_for_missing(X))])
+            with np.errstate(over="ignore"):
+                rounded = X.astype(dtype)  # as in blocks
+            means.add(X[pick(_zero_for_missing(rounded))])
         columns = columns.with_fill_values(np.array(means.fill))
         readers = [copy.copy(reader) for reader in self._readers]
         for reader in readers:

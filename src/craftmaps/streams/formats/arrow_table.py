@@ -62,7 +62,20 @@ class ArrowTable:
             )
         n_rows = limits.rows_at_once(row_bytes)
         for start in range(0, batch.num_rows, n_rows):
-            yield batch.slice(start, n_rows)
+            yield _without_views(batch.slice(start, n_rows))
+
+
+def _without_views(batch: Any) -> Any:
+    """Expand views of lists, whose memory is then counted."""
+    arrow, compute = import_arrow(), import_arrow("pyarrow.compute")
+    for i, array in enumerate(batch.columns):
+        if arrow.types.is_list_view(array.type) or arrow.types.is_large_list_view(array.type):
+            # Not by a cast, which loses lists of a slice.
+            lengths = compute.list_value_length(array).fill_null(0).to_numpy(zero_copy_only=False)
+            offsets = arrow.array(np.concatenate(([0], np.cumsum(lengths, dtype=np.int64))))
+            lists = arrow.LargeListArray.from_arrays(offsets, array.flatten(), mask=array.is_null())
+            batch = batch.set_column(i, batch.schema.names[i], lists)
+    return batch
 
 
 def _longest_view(array: Any) -> int:

@@ -16,6 +16,7 @@ from craftmaps.streams.sources.data_file import DataFile
 from craftmaps.tables.kinds import kind_of
 from craftmaps.tables.lazy_arrow import import_arrow
 
+_PLANNED_GROUPS = 32
 _DICTIONARY_PAGE = 2
 _NUMBER_BYTES = 8
 # Short form of a Thrift field with the next id and type i32, the first two fields of a page header.
@@ -68,12 +69,13 @@ class ParquetTable:
 
     def _plans(self, kinds: Mapping[str, str], batch_rows: int) -> Iterator[tuple[_Plan, list[int]]]:
         """Yield consecutive row groups that are read in the same way."""
-        selection = self._selection(kinds)
+        selection, n_groups = self._selection(kinds), self._metadata.num_row_groups
         with open(self._file.path, "rb") as raw:
-            groups = map(self._metadata.row_group, range(self._metadata.num_row_groups))
-            plans = [self._plan(raw, group, selection, batch_rows) for group in groups]
-        for plan, numbered in groupby(enumerate(plans), key=lambda item: item[1]):
-            yield plan, [i for i, _ in numbered]
+            for start in range(0, n_groups, _PLANNED_GROUPS):
+                groups = range(start, min(start + _PLANNED_GROUPS, n_groups))
+                plans = [self._plan(raw, i, selection, batch_rows) for i in groups]
+                for plan, planned in groupby(zip(plans, groups, strict=True), key=lambda item: item[0]):
+                    yield plan, [i for _, i in planned]
 
     def _selection(self, kinds: Mapping[str, str]) -> _Selection:
         """Find the column chunks of text and of lists."""
@@ -85,20 +87,23 @@ class ParquetTable:
         elements = {i: name for i, path in paths.items() for name in lists if path.startswith(f"{name}.")}
         return _Selection({i: path for i, path in paths.items() if path in text}, elements, len(kinds))
 
-    def _plan(self, raw: BinaryIO, group: Any, selection: _Selection, batch_rows: int) -> _Plan:
+    def _plan(self, raw: BinaryIO, i: int, selection: _Selection, batch_rows: int) -> _Plan:
         """Decide how to read a row group; refuse columns that claim far more than they store."""
-        limits, row_bytes = self._file.limits, _NUMBER_BYTES * selection.n_columns
-        text = {name: group.column(i) for i, name in selection.text.items()}
+        limits, group, row_bytes = self._file.limits, self._metadata.row_group(i), _NUMBER_BYTES * selection.n_columns
+        text = {name: group.column(column) for column, name in selection.text.items()}
         sizes = [(name, chunk, chunk.total_uncompressed_size) for name, chunk in text.items()]
-        for i, name in selection.lists.items():
-            chunk = group.column(i)
+        for column, name in selection.lists.items():
+            chunk = group.column(column)
             sizes.append((name, chunk, _NUMBER_BYTES * chunk.num_values))
         for name, chunk, size in sizes:
             self._check_claim(name, size, chunk.total_compressed_size)
             row_bytes += size // max(group.num_rows, 1)
         n_rows, dictionaries = min(batch_rows, limits.rows_at_once(row_bytes)), []
         for name, chunk in text.items():
-            longest = self._dictionary_bytes(raw, chunk, name)
+            # The size of a dictionary bounds its longest string; only a large one is read to find that string.
+            if self._dictionary_bytes(raw, chunk, name) * n_rows <= limits.largest_read:
+                continue
+            longest = self._longest_in_dictionary(i, name)
             if longest * n_rows <= limits.largest_read:
                 continue
             # Arrow adds strings outside the dictionary page to the dictionary of the column chunk.
@@ -107,6 +112,13 @@ class ParquetTable:
             else:
                 n_rows = min(n_rows, limits.rows_at_once(longest))
         return _Plan(n_rows, tuple(dictionaries))
+
+    def _longest_in_dictionary(self, i: int, name: str) -> int:
+        """Return the bytes of the longest string in the dictionary of a column chunk."""
+        compute = import_arrow("pyarrow.compute")
+        with self._opened(metadata=self._metadata, read_dictionary=[name]) as parquet:
+            batch = next(parquet.iter_batches(1, [i], [name], use_threads=False))
+        return compute.max(compute.binary_length(batch.column(0).dictionary)).as_py() or 0
 
     def _check_claim(self, name: str, claimed: int, stored: int) -> None:
         """Refuse a column chunk that claims far more bytes than it stores."""
