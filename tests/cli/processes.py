@@ -22,8 +22,8 @@ CraftClassifier(Polynomial(3), 24, metric=None, random_state=0).fit(rows, rows[:
 slowness = 0.0
 read = Stream.blocks
 
-def slow_blocks(stream):
-    for block in read(stream):
+def slow_blocks(stream, *arguments):
+    for block in read(stream, *arguments):
         time.sleep(slowness)
         yield block
 

@@ -135,8 +135,8 @@ CASES = {
     "not UTF-8": (TRAIN, "latin.csv", 1, "must be UTF-8"),
     "bytes": (TRAIN, "binary.csv", 2, "binary.csv"),
     "damaged gzip": (TRAIN, "bad.csv.gz", 1, "bad.csv.gz cannot be read: Unknown compression method."),
-    "a JSON array": (TRAIN, "array.json", 1, "one JSON object a line, got an array"),
-    "broken JSON": (TRAIN, "broken.jsonl", 1, "broken.jsonl must have one JSON object a line"),
+    "a JSON array": (TRAIN, "array.json", 1, "one JSON object per line, got an array"),
+    "broken JSON": (TRAIN, "broken.jsonl", 1, "broken.jsonl must have one JSON object per line"),
     "broken svmlight": (TRAIN, "broken.svm", 1, "Line 2 of"),
     "a vector": (TRAIN + " --target 0", "vector.npy", 1, "must have rows and columns"),
     "pickled objects": (TRAIN, "objects.npy", 1, "cannot be read as NPY"),
@@ -273,7 +273,12 @@ CASES = {
     "a cut model": ("inspect cut.craft", "", 1, "cut.craft is not a model file, or not a whole one"),
     "a garbled model": ("inspect garbled.craft", "", 1, "garbled.craft is damaged"),
     "a model that is a table": ("inspect good.parquet", "", 1, "good.parquet is not a model file"),
-    "a model with bad notes": ("inspect notes.craft", "", 1, "The description of columns must have features"),
+    "a model with bad notes": (
+        "inspect notes.craft",
+        "",
+        1,
+        "The description of columns is damaged: columns.features must",
+    ),
     # Predictions.
     "rows of other columns": (PREDICT, "other_columns.parquet", 1, "lacks the columns 'x_0'"),
     "strings for numbers": (
@@ -371,7 +376,7 @@ def test_a_file_that_cannot_be_opened(tmp_path, monkeypatch):
             raise PermissionError(13, "Permission denied", str(path))
         return real(path, *arguments, **options)
 
-    monkeypatch.setattr("craftmaps.streams.files.open", refusing, raising=False)
+    monkeypatch.setattr("craftmaps.streams.sources.data_file.open", refusing, raising=False)
     result = run("train", data, "--out", tmp_path / "m.craft", code=1)
     assert result.stderr == f"craftmaps: {data} cannot be read: Permission denied.\n"
 

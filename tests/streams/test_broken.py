@@ -201,8 +201,8 @@ BROKEN = {
     "another encoding": (content("t.csv", "a,b,label\n1,é,1\n".encode("latin-1")), {}, "'b' .* UTF-8 .* line 2"),
     "names of another encoding": (content("t.csv", "é,label\n1,1\n".encode("latin-1")), {}, "must be UTF-8"),
     "two bytes a character": (content("t.csv", "a,label\n1,1\n".encode("utf-16")), {}, r"t\.csv "),
-    "a JSON array": (content("t.json", json.dumps([{"a": 1}])), {}, "one JSON object a line, got an array"),
-    "cut JSON": (content("t.jsonl", "".join(ROWS) + '{"a": 4, "la'), {}, "one JSON object a line, .* row 4"),
+    "a JSON array": (content("t.json", json.dumps([{"a": 1}])), {}, "one JSON object per line, got an array"),
+    "cut JSON": (content("t.jsonl", "".join(ROWS) + '{"a": 4, "la'), {}, "one JSON object per line, .* row 4"),
     "text among numbers in JSON": (
         content("t.jsonl", "".join(ROWS) + '{"a": "x", "label": 1}'),
         {},
@@ -267,7 +267,7 @@ def test_one_sentence_says_what_is_wrong(tmp_path, case):
 
 
 LATER = {
-    "a missing column": ({"ag": [1], "town": ["x"]}, "lacks the columns 'age'; the nearest there are 'ag'"),
+    "a missing column": ({"ag": [1], "town": ["x"]}, "lacks the columns 'age'; the nearest names there are 'ag'"),
     "all columns missing": ({"zzz": [1]}, r"lacks the columns 'age', 'town'\."),
     "text for numbers": ({"age": ["old"], "town": ["x"]}, "Column 'age' .* must hold numbers, got strings"),
     "numbers for text": ({"age": [1], "town": [5]}, "Column 'town' .* must hold strings, got numbers"),
@@ -291,7 +291,7 @@ def test_rows_that_do_not_fit_the_columns(tmp_path, case):
 
 def test_matrices_that_do_not_fit_the_columns(tmp_path):
     rule = streams.open(parquet({"age": [1, 2], "town": ["x", "y"], "label": [1, 2]})(tmp_path)).columns
-    with pytest.raises(ValueError, match="numbers alone, but the columns 'town' must be strings"):
+    with pytest.raises(ValueError, match="only numbers, but the columns 'town' must be strings"):
         streams.open(npy(X)(tmp_path), columns=rule)
     numbers = streams.open(parquet({"age": [1, 2], "size": [1, 2], "label": [1, 2]})(tmp_path)).columns
     with pytest.raises(ValueError, match="must have 2 features, got 5"):

@@ -82,7 +82,7 @@ def test_other_columns_are_ignored_even_if_they_cannot_be_read(trained):
 REFUSED = {
     "a missing column": (
         lambda f: f.rename(columns={"real": "reel"}),
-        "DataFrame lacks the columns 'real'; the nearest there are 'reel'",
+        "DataFrame lacks the columns 'real'; the nearest names there are 'reel'",
     ),
     "text for numbers": (lambda f: f.assign(real="x"), "Column 'real' of DataFrame must hold numbers, got strings"),
     "numbers for text": (lambda f: f.assign(few=1), "Column 'few' of DataFrame must hold strings, got numbers"),
@@ -151,7 +151,7 @@ def test_frames_are_told_without_importing_their_libraries():
 
 
 def test_what_to_install(monkeypatch):
-    from craftmaps.tables.arrow import import_arrow
+    from craftmaps.tables.lazy_arrow import import_arrow
 
     import_arrow.cache_clear()
     monkeypatch.setitem(sys.modules, "pyarrow", None)

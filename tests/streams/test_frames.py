@@ -178,7 +178,7 @@ def test_narwhals_is_asked_for_other_frames(monkeypatch):
     class Foreign:
         columns = ("a",)
 
-    with pytest.raises(TypeError, match="frame must be a data frame that narwhals knows, got Foreign"):
+    with pytest.raises(TypeError, match="frame must be a data frame that narwhals supports, got Foreign"):
         streams.of(Foreign())
     monkeypatch.setitem(sys.modules, "narwhals", None)
     with pytest.raises(ImportError, match="Foreign is read with narwhals: pip install narwhals"):

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from craftmaps.tables.hashing import fnv1a, signed_columns
+from craftmaps._rows.randomness import fnv1a
+from craftmaps.tables.hashing import hash_slices, signed_columns
 
 # From the description of the hash by its authors.
 KNOWN = {b"": 0xCBF29CE484222325, b"a": 0xAF63DC4C8601EC8C, b"foobar": 0x85944171F73967E8}
@@ -11,7 +12,7 @@ KNOWN = {b"": 0xCBF29CE484222325, b"a": 0xAF63DC4C8601EC8C, b"foobar": 0x8594417
 
 def hashes(pieces):
     lengths = np.array([len(piece) for piece in pieces], np.int64)
-    return fnv1a(np.frombuffer(b"".join(pieces), np.uint8), np.cumsum(lengths) - lengths, lengths)
+    return hash_slices(np.frombuffer(b"".join(pieces), np.uint8), np.cumsum(lengths) - lengths, lengths)
 
 
 def test_known_hashes():
@@ -21,6 +22,11 @@ def test_known_hashes():
 
 def test_no_pieces():
     assert hashes([]).size == 0
+
+
+def test_strings_have_the_hash_of_the_random_streams():
+    texts = ["", "a", "grüße", "a longer text", "signs", "x" * 300]
+    assert hashes([text.encode() for text in texts]).tolist() == [fnv1a(text) for text in texts]
 
 
 @pytest.mark.parametrize("form", ["{}", "c{:05}", "a long prefix that all have in common {:x}"])

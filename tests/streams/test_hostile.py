@@ -153,6 +153,49 @@ def parquet(columns):
     return build
 
 
+def arrow(name, columns, claim=None, **options):
+    """Write an Arrow file or stream; `claim` replaces the uncompressed size of a buffer."""
+
+    def build(folder):
+        table = pa.table(columns)
+        new = pa.ipc.new_file if name.endswith(".arrow") else pa.ipc.new_stream
+        with new(folder / name, table.schema, options=pa.ipc.IpcWriteOptions(**options)) as writer:
+            writer.write_table(table)
+        if claim is not None:
+            data = (folder / name).read_bytes()
+            old, new_claim = (size.to_bytes(8, "little") for size in claim)
+            assert data.count(old) == 1
+            (folder / name).write_bytes(data.replace(old, new_claim))
+        return folder / name
+
+    return build
+
+
+def one_long_list(n_values, is_first):
+    """Write a Parquet file of short lists and a long one of zeros, which takes a few bytes."""
+
+    def build(folder):
+        lengths = np.full(1001, 3)
+        lengths[0 if is_first else -1] = n_values
+        offsets = np.concatenate(([0], np.cumsum(lengths))).astype(np.int32)
+        lists = pa.ListArray.from_arrays(pa.array(offsets), pa.array(np.zeros(offsets[-1], np.int8)))
+        return parquet({"a": lists, "label": np.arange(1001) % 2})(folder)
+
+    return build
+
+
+def repeated_string(n_rows, n_bytes=10**6):
+    """Return two long strings, many times, as a dictionary."""
+    codes = pa.array((np.arange(n_rows) % 2).astype(np.int32))
+    return pa.DictionaryArray.from_arrays(codes, pa.array([letter * n_bytes for letter in "xy"]))
+
+
+def repeated_view(n_rows, n_bytes=10**6):
+    """Return a long string many times, as views of the same bytes."""
+    views = pa.py_buffer(struct.pack("<i4sii", n_bytes, b"xxxx", 0, 0) * n_rows)
+    return pa.Array.from_buffers(pa.string_view(), n_rows, [None, views, pa.py_buffer(b"x" * n_bytes)])
+
+
 def npy_with_a_long_header(folder):
     with open(folder / "t.npy", "wb") as file:
         file.write(b"\x93NUMPY\x02\x00" + struct.pack("<I", 2**32 - 1))
@@ -169,6 +212,10 @@ def wide(n_columns, names=True):
 TOO_LONG, BLANK, TOO_DEEP = "lines of at most 64 MB", "got more than 16 MB", "at most 64 deep"
 TOO_WIDE, TOO_MANY, NAMES = "rows of at most 16,777,216 numbers", "at most 65,536", "at most 4096 characters"
 ELSEWHERE = "got a link to another file, to itself or to nothing"
+UNSTORED, TOO_LARGE = "Column 'a' of .* must store its values, got", "compressed record batches of at most 1 GB, got"
+ZEROS = {"a": np.zeros(10**5), "label": np.zeros(10**5, np.int8)}
+CLAIM = (8 * 10**5, 10**11)
+MANY = np.arange(20_000) % 2
 TARGET = {"target": 0}
 # A file, settings, and words of the refusal.
 HOSTILE = {
@@ -209,6 +256,30 @@ HOSTILE = {
     "a long name in JSON": (text("t.jsonl", json.dumps({"a" * 200_000: 1, "label": 1})), {}, NAMES),
     "a long name in Parquet": (parquet({"a" * 200_000: DEEP * [1], "label": DEEP * [1]}), {}, NAMES),
     "a long label": (parquet({"a": [1, 2], "label": ["a" * 10**6, "b"]}), {}, "labels of at most .* in row 1"),
+    "a long label many times": (
+        parquet({"a": MANY, "label": repeated_string(20_000)}),
+        {},
+        "labels of at most .* row 1",
+    ),
+    "a long id many times": (
+        parquet({"a": MANY, "id": repeated_string(20_000), "label": MANY}),
+        {"ids": "id"},
+        "Column 'id' of .* must hold ids of at most 16384 bytes, got 1,000,000 in row 1",
+    ),
+    "a long list after short ones": (one_long_list(4 * 10**7, is_first=False), {}, UNSTORED),
+    "a long list before short ones": (one_long_list(4 * 10**7, is_first=True), {}, UNSTORED),
+    "a buffer of 100 GB": (arrow("t.arrow", ZEROS, CLAIM, compression="zstd"), {}, TOO_LARGE),
+    "a buffer of 100 GB in a stream": (arrow("t.arrows", ZEROS, CLAIM, compression="lz4"), {}, TOO_LARGE),
+    "a dictionary of 100 GB": (
+        arrow(
+            "t.arrow",
+            {"a": pa.array(["x" * 10**5, "y"]).dictionary_encode(), "label": [1, 2]},
+            (10**5 + 1, 10**11),
+            compression="zstd",
+        ),
+        {},
+        "compressed dictionaries of at most 1 GB, got",
+    ),
     "a bad line after many": (text("t.svm", "1 1:1\n" * 150_000 + "1 x\n"), {}, "Line 150001 of .* got '1 x'"),
     "an index of 10**18": (text("t.svm", f"1 1:1\n1 {10**18}:1\n"), {}, "Line 2 of"),
     "10**9 columns in NPZ": (npz(npy_bytes((2, 10**9))), {}, TOO_WIDE),
@@ -274,6 +345,30 @@ def soft_link_inside(file, folder):
     file["rows/of/mine"] = np.ones((2, 3))
     file["rows/of/link"] = h5py.SoftLink("mine")
     file["X"] = h5py.SoftLink("/rows/of/link")
+
+
+REPEATED = {
+    "a long string of a dictionary": (parquet({"a": repeated_string(20_000), "label": MANY}), {}, [20_000, 2]),
+    "dates beside a long string": (
+        parquet({"a": repeated_string(20_000), "label": MANY}),
+        {"dates": "parts"},
+        [20_000, 2],
+    ),
+    "a long string of a dictionary in Arrow": (
+        arrow("t.arrow", {"a": repeated_string(20_000), "label": MANY}),
+        {},
+        [20_000, 2],
+    ),
+    "a long string in views": (arrow("t.arrow", {"a": repeated_view(3000), "label": MANY[:3000]}), {}, [3000, 1]),
+}
+
+
+@pytest.mark.parametrize("case", REPEATED)
+def test_a_long_string_that_is_repeated_takes_little_memory(tmp_path, limited, case):
+    build, settings, shape = REPEATED[case]
+    outcome = limited.read(build(tmp_path), settings)
+    assert outcome.get("shape") == shape, outcome
+    assert outcome["taken"] < 1 << 29
 
 
 LISTS = "".join(json.dumps({"x": [0.123456789] * 100_000, "label": i}) + "\n" for i in range(4))

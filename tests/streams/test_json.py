@@ -7,8 +7,14 @@ import numpy as np
 import pytest
 
 from craftmaps import streams
-from craftmaps.streams import first_look, tabular, text_files
+from craftmaps.streams.column_options import ColumnOptions
+from craftmaps.streams.limits import Limits
+from craftmaps.streams.opening import open_files
+from craftmaps.streams.request import Request
 from tests.streams.formats import collect
+
+# Columns and types are those of the first 64 bytes.
+SHORT = Limits(text_block=64)
 
 
 def saved(path, rows):
@@ -40,46 +46,42 @@ def test_parts_of_booleans_and_numbers(tmp_path):
     assert collect(streams.open(tmp_path))[0][:, 0].tolist() == [1, 0, 3, 5, 6, 3, 3, 3, 3]
 
 
-def test_booleans_that_are_missing_at_first(tmp_path, monkeypatch):
+def test_booleans_that_are_missing_at_first(tmp_path):
     columns = streams.open(saved(tmp_path / "t.jsonl", rows_of([True, False, True]))).columns
-    monkeypatch.setattr(text_files, "_BLOCK", 64)
     path = saved(tmp_path / "p.jsonl", [{"a": None, "label": 1}] * 20 + [{"a": True, "label": 1}])
-    assert collect(streams.open(path, columns=columns))[0][-1, 0] == 1
+    assert collect(open_files(path, Request(columns=columns, limits=SHORT)))[0][-1, 0] == 1
 
 
 @pytest.fixture
-def late(tmp_path, monkeypatch):
+def late(tmp_path):
     """A file in which a field comes after the first block."""
-    monkeypatch.setattr(text_files, "_BLOCK", 64)
     return saved(tmp_path / "t.jsonl", [*rows_of(range(3)) * 10, {"a": 1, "label": 0, "b": 2}, {"b": 3, "label": 1}])
 
 
 def test_a_field_that_comes_late_is_told_once(late):
-    with pytest.warns(UserWarning, match=r"field 'b' of .*t\.jsonl first comes in row 31 ") as caught:
-        stream = streams.open(late)
+    with pytest.warns(UserWarning, match=r"field 'b' of .*t\.jsonl first appears in row 31 ") as caught:
+        stream = open_files(late, Request(limits=SHORT))
     assert len(caught) == 1
     assert collect(stream)[0].shape == (32, 1)
 
 
-def test_a_field_that_comes_after_the_first_look(late, monkeypatch):
-    monkeypatch.setattr(first_look, "LOOK_ROWS", 2)
-    monkeypatch.setattr(tabular, "LOOK_BATCH", 2)
-    stream = streams.open(late)
+def test_a_field_that_comes_after_the_first_look(late):
+    stream = open_files(late, Request(limits=Limits(text_block=64, look_rows=2, look_batch=2)))
     with pytest.warns(UserWarning, match="field 'b'"):
         collect(stream)
 
 
 def test_rows_to_predict_may_have_other_fields(late):
     with pytest.warns(UserWarning, match="field 'b'"):
-        columns = streams.open(late).columns
+        columns = open_files(late, Request(limits=SHORT)).columns
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        collect(streams.open(late, columns=columns))
-        collect(streams.open(late, columns=columns, target=None))
+        collect(open_files(late, Request(columns=columns, limits=SHORT)))
+        collect(open_files(late, Request(None, columns, limits=SHORT)))
 
 
-def test_a_field_that_is_dropped_may_come_late_again(tmp_path, monkeypatch):
-    monkeypatch.setattr(text_files, "_BLOCK", 64)
+def test_a_field_that_is_dropped_may_come_late_again(tmp_path):
     rows = [{"a": 1, "b": 2, "label": 0}, *[{"a": 1, "label": 0}] * 20, {"a": 1, "b": 2, "label": 0}]
-    X, _ = collect(streams.open(saved(tmp_path / "t.jsonl", rows), drop=["b"]))
+    request = Request(options=ColumnOptions(drop=["b"]), limits=SHORT)
+    X, _ = collect(open_files(saved(tmp_path / "t.jsonl", rows), request))
     assert X.shape == (22, 1)

@@ -4,10 +4,11 @@ import os
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import load_svmlight_file
 
-from craftmaps import datasets, streams
+from craftmaps import datasets, load_model, streams
 from tests.learner.examples import classifier, labelled_rows
 from tests.streams.formats import collect, svmlight_bytes
 
@@ -33,6 +34,48 @@ def test_sparse_rows_can_be_learned(tmp_path):
     learned = classifier().fit_stream(iter(streams.open(tmp_path / "t.svm", batch_rows=50))).finish()
     expected = classifier().fit_stream(blocks(X.astype(np.float32), numbers)).finish()
     np.testing.assert_array_equal(learned.predict(X), expected.predict(X))
+
+
+def people(n_rows=240):
+    """Return a frame with text, dates and missing values, and labels."""
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame(
+        {
+            "age": rng.normal(40, 9, n_rows).round(),
+            "eyes": rng.choice(["blue", "brown"], n_rows),
+            "town": [f"town {i}" for i in rng.integers(0, 90, n_rows)],
+            "since": pd.to_datetime(rng.integers(10**9, 2 * 10**9, n_rows), unit="s"),
+        }
+    )
+    frame.loc[::7, "age"] = np.nan
+    return frame.assign(label=np.where((frame["eyes"] == "blue") & (frame["age"].fillna(40) > 38), "yes", "no"))
+
+
+WRITERS = {
+    "parquet": lambda frame, path: frame.to_parquet(path),
+    "feather": lambda frame, path: frame.to_feather(path),
+    "csv": lambda frame, path: frame.to_csv(path),
+    "jsonl": lambda frame, path: frame.to_json(path, orient="records", lines=True, date_format="iso"),
+}
+
+
+@pytest.mark.parametrize("suffix", WRITERS)
+def test_a_model_keeps_the_rule_of_its_stream(tmp_path, suffix):
+    frame, path = people(), tmp_path / f"t.{suffix}"
+    WRITERS[suffix](frame, path)
+    stream = streams.open(path, batch_rows=100, dates="parts")
+    model = classifier().fit_stream(stream)
+    assert model.notes_["columns"] == stream.columns.to_plain()
+    model.save(tmp_path / "m.craft")
+    loaded = load_model(tmp_path / "m.craft")
+    assert streams.Columns.from_plain(loaded.notes_["columns"]) == stream.columns
+    rows, labels = collect(stream)
+    # A frame is encoded as the file was, missing values and text included, and needs no labels.
+    np.testing.assert_array_equal(loaded.predict_proba(frame.drop(columns="label")), loaded.predict_proba(rows))
+    assert loaded.score(frame, labels) == model.score(rows, labels) > np.mean(labels == "no") + 0.1
+    later = frame[["town", "eyes", "age", "since"]].head(3).assign(age=[None, 50.0, 20.0], town="a new town")
+    [(encoded, _)] = streams.of(later, columns=stream.columns)
+    np.testing.assert_array_equal(loaded.predict(later), model.predict(encoded))
 
 
 @WITH_DATA

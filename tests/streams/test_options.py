@@ -3,6 +3,7 @@
 import datetime
 import io
 import json
+import pickle
 import sys
 
 import numpy as np
@@ -13,6 +14,7 @@ import pytest
 
 from craftmaps import CraftClassifier, Polynomial, streams
 from craftmaps.streams import Block, Column, Columns
+from craftmaps.streams.errors import ArgumentError
 from tests.streams.formats import collect
 
 N = 60
@@ -113,7 +115,7 @@ REFUSED = {
     "decimal": ({"decimal": ";"}, "decimal must be '.' or ',', got ';'"),
     "decimal of Parquet": (
         {"decimal": ","},
-        "decimal must be None for .*t.parquet, whose numbers are no text, got ','",
+        "decimal must be None for .*t.parquet, whose numbers are not text, got ','",
     ),
     "dates": ({"dates": "year"}, "dates must be 'parts' or None, got 'year'"),
 }
@@ -123,8 +125,11 @@ REFUSED = {
 def test_wrong_options_are_refused(tmp_path, case):
     WRITERS["parquet"](tmp_path / "t.parquet")
     options, words = REFUSED[case]
-    with pytest.raises(ValueError, match=words):
+    with pytest.raises(ArgumentError, match=words) as caught:
         streams.open(tmp_path / "t.parquet", **{"drop": ["number"]} | options)
+    assert caught.value.argument == str(caught.value).split()[0] in options
+    copy = pickle.loads(pickle.dumps(caught.value))
+    assert (str(copy), copy.argument) == (str(caught.value), caught.value.argument)
 
 
 @pytest.mark.parametrize("options", [{"weight": 3}, {"ids": ["who"]}])
@@ -145,7 +150,7 @@ def test_files_without_names_take_no_such_options(tmp_path, options):
 def test_a_wrong_weight_is_named(tmp_path, cell, got):
     (tmp_path / "t.csv").write_text(f"a,w,label\n1,2,0\n3,{cell},1\n")
     with pytest.raises(
-        ValueError, match=f"Column 'w' of .* must hold finite weights, none negative, got {got} in row 2"
+        ValueError, match=f"Column 'w' of .* must hold finite weights of at least 0, got {got} in row 2"
     ):
         list(streams.open(tmp_path / "t.csv", weight="w"))
 

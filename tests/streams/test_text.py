@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from craftmaps import streams
-from craftmaps.streams import lines, text_files
-from craftmaps.streams.lines import whole_lines
+from craftmaps.streams.formats.lines import whole_lines
+from craftmaps.streams.limits import DEFAULT_LIMITS, Limits
+from craftmaps.streams.opening import open_files
+from craftmaps.streams.request import Request
 from tests.streams.formats import collect
 
 QUOTED = b'a,"x\ny"\nb,"say ""\n"" twice"\nc,d\n"e\n\n",f\n'
@@ -16,7 +18,7 @@ ROWS = [b'a,"x\ny"\n', b'b,"say ""\n"" twice"\n', b"c,d\n", b'"e\n\n",f\n']
 
 @pytest.mark.parametrize("size", range(1, len(QUOTED) + 1))
 def test_pieces_end_where_rows_end(size):
-    pieces = list(whole_lines(io.BytesIO(QUOTED), "t", size, has_quotes=True))
+    pieces = list(whole_lines(io.BytesIO(QUOTED), "t", size, DEFAULT_LIMITS, has_quotes=True))
     assert b"".join(pieces) == QUOTED
     ends = set(np.cumsum([len(row) for row in ROWS]).tolist())
     assert set(np.cumsum([len(piece) for piece in pieces]).tolist()) <= ends
@@ -24,28 +26,28 @@ def test_pieces_end_where_rows_end(size):
 
 @pytest.mark.parametrize("size", [1, 3, 100])
 def test_pieces_end_where_lines_end(size):
-    pieces = list(whole_lines(io.BytesIO(b"ab\nc\n\nlast"), "t", size))
+    pieces = list(whole_lines(io.BytesIO(b"ab\nc\n\nlast"), "t", size, DEFAULT_LIMITS))
     assert b"".join(pieces) == b"ab\nc\n\nlast\n"
     assert all(piece.endswith(b"\n") for piece in pieces)
 
 
-def test_a_line_without_end(monkeypatch):
-    monkeypatch.setattr(lines, "LONGEST_LINE", 1000)
+SHORT = Limits(longest_line=1000)
+
+
+def test_a_line_without_end():
     with pytest.raises(ValueError, match="t must have lines of at most"):
-        list(whole_lines(io.BytesIO(b"x" * 5000), "t", 100))
+        list(whole_lines(io.BytesIO(b"x" * 5000), "t", 100, SHORT))
 
 
-def test_a_quote_that_does_not_end_is_a_letter(monkeypatch):
-    monkeypatch.setattr(lines, "LONGEST_LINE", 1000)
+def test_a_quote_that_does_not_end_is_a_letter():
     text = b'5" wide,1\n' + b"2,3\n" * 1000
-    assert b"".join(whole_lines(io.BytesIO(text), "t", 100, has_quotes=True)) == text
+    assert b"".join(whole_lines(io.BytesIO(text), "t", 100, SHORT, has_quotes=True)) == text
 
 
-def test_cells_with_line_ends_across_pieces(tmp_path, monkeypatch):
-    monkeypatch.setattr(text_files, "_BLOCK", 64)
+def test_cells_with_line_ends_across_pieces(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("a,word,label\n" + "".join(f'{i},"w\n{i % 3}",{i % 2}\n' for i in range(200)))
-    stream = streams.open(path)
+    stream = open_files(path, Request(limits=Limits(text_block=64)))
     X, y = collect(stream)
     assert stream.columns.feature_names == ["a", "word=w\n0", "word=w\n1", "word=w\n2"]
     np.testing.assert_array_equal(X[:, 0], np.arange(200))

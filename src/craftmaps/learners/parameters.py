@@ -17,8 +17,7 @@ from craftmaps.maps.catalogue import MAP_NAMES
 from craftmaps.maps.feature_map import check_choice, with_copied_kernel
 from craftmaps.shaping.row_features import same
 from craftmaps.shaping.row_shaping import METRICS
-from craftmaps.tables import is_frame, text_columns
-from craftmaps.tables.columns import listed
+from craftmaps.tables import is_frame, listed, text_columns
 
 
 class GivenRows(NamedTuple):

@@ -1,7 +1,7 @@
 """Blocks (X, y) from files of any size: Parquet, Arrow, CSV, JSON lines, svmlight, NPY, NPZ, IDX and HDF5.
 
-`open` gives a `Stream`, which a learner takes block by block, and `of` makes one of a data frame; its `Columns`, the
-rule by which a table became a matrix, is stored with the model and applied again to the rows to predict.
+`open` returns a `Stream` of files, `of` a `Stream` of a data frame; learners take it block by block. Its `Columns`, the
+rule by which a table becomes a matrix, is stored with the model and applied again to the rows to predict.
 """
 
 from craftmaps.streams.opening import of, open

@@ -1,16 +1,18 @@
-"""What a caller says about the columns of a table: which to leave out, to carry along, and how to read them."""
+"""Arguments of `open` and `of` about the columns of a table."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from typing import Any, Self
 
-from craftmaps.streams.names import resolve
-from craftmaps.tables.columns import DECIMAL_MARKS
+from craftmaps.streams.errors import ArgumentError
+from craftmaps.tables.column_names import listed
+from craftmaps.tables.column_rule import DECIMAL_MARKS
 
 
 @dataclass(frozen=True)
 class ColumnOptions:
-    """Arguments of `open` and `of` that are about the columns of a table; see there."""
+    """Columns to leave out or carry along, and how to read columns; see `open`."""
 
     drop: Sequence[str] = ()
     categories: Sequence[str] = ()
@@ -29,37 +31,53 @@ class ColumnOptions:
             if not (name is None or isinstance(name, str)):
                 raise TypeError(f"{argument} must be the name of a column or None, got {name!r}.")
         if self.decimal is not None and self.decimal not in DECIMAL_MARKS:
-            raise ValueError(f"decimal must be '.' or ',', got {self.decimal!r}.")
+            raise ArgumentError(f"decimal must be '.' or ',', got {self.decimal!r}.", "decimal")
         if self.dates not in (None, "parts"):
-            raise ValueError(f"dates must be 'parts' or None, got {self.dates!r}.")
+            raise ArgumentError(f"dates must be 'parts' or None, got {self.dates!r}.", "dates")
 
     @property
-    def given(self) -> dict[str, Any]:
-        """The options that are not left at their default."""
-        options = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        return {
-            name: list(value) if name in ("drop", "categories") else value for name, value in options.items() if value
-        }
-
-    @property
-    def apart(self) -> list[str]:
-        """Names of the columns that are no features: left out, weights, names of rows."""
+    def not_features(self) -> list[str]:
+        """Names of the columns that are not features: dropped columns, weights and ids."""
         return [*self.drop, *(name for name in (self.weight, self.ids) if name is not None)]
 
-    def refusal(self, name: str) -> str:
-        """Say that a file whose columns have no names takes no such options."""
-        argument, value = next(iter(self.given.items()))
-        expected = "empty" if argument in ("drop", "categories") else "None"
-        return f"{argument} must be {expected} for {name}, whose columns have no names, got {value!r}."
+    def refuse_any(self, name: str) -> None:
+        """Refuse options for a file whose columns have no names."""
+        for argument in self.__dataclass_fields__:
+            value = getattr(self, argument)
+            if value:
+                is_sequence = argument in ("drop", "categories")
+                expected, got = ("empty", list(value)) if is_sequence else ("None", value)
+                raise ArgumentError(
+                    f"{argument} must be {expected} for {name}, whose columns have no names, got {got!r}.", argument
+                )
 
     def resolved(self, names: Sequence[str], file: str, target: str | None) -> Self:
-        """Check that the columns are there, and that none of them is the target or has two roles."""
+        """Check that the columns exist, and that none is the target or has two roles."""
         for argument in ("drop", "categories", "weight", "ids"):
             value = getattr(self, argument)
             for name in [value] if isinstance(value, str) else value or ():
-                resolve(name, names, argument, file)
+                resolve_column(name, names, argument, file)
                 if name == target:
-                    raise ValueError(f"{argument} must not name the target, got {target!r}.")
+                    raise ArgumentError(f"{argument} must not name the target, got {target!r}.", argument)
         if self.weight is not None and self.weight == self.ids:
-            raise ValueError(f"ids must not name the column of weights, got {self.ids!r}.")
+            raise ArgumentError(f"ids must not name the column of weights, got {self.ids!r}.", "ids")
         return replace(self, drop=tuple(self.drop), categories=tuple(self.categories))
+
+
+NO_OPTIONS = ColumnOptions()
+
+
+def resolve_column(name: str | int, names: Sequence[str], argument: str, file: str) -> str:
+    """Return the name of a column that an argument gives by name or by position."""
+    if isinstance(name, str):
+        if name in names:
+            return name
+        in_lower = {known.lower(): known for known in names}
+        near = get_close_matches(name.lower(), in_lower, 1)
+        hint = f"did you mean {in_lower[near[0]]!r}?" if near else f"it has {listed(names)}."
+        raise ArgumentError(f"{argument} must be a column of {file}, got {name!r}: {hint}", argument)
+    if not -len(names) <= name < len(names):
+        raise ArgumentError(
+            f"{argument} must be a position among {len(names)} columns of {file}, got {name}.", argument
+        )
+    return names[name]

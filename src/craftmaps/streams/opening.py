@@ -1,19 +1,21 @@
-"""Open files, or take data frames, as streams."""
+"""Open files and data frames as streams."""
 
+import warnings
 from collections.abc import Sequence
-from numbers import Integral
+from dataclasses import replace
 from typing import Any
 
-import numpy as np
-from sklearn.utils import check_scalar
-
 from craftmaps.streams.column_options import ColumnOptions
-from craftmaps.streams.files import PathLike, StandardInput, find_files, standard_input
-from craftmaps.streams.frame_source import FrameSource
-from craftmaps.streams.matrices import open_matrices
+from craftmaps.streams.errors import ArgumentError
+from craftmaps.streams.formats.matrix_reader import matrix_readers
+from craftmaps.streams.formats.sparse_reader import needs_scan, open_svmlight
+from craftmaps.streams.formats.table_reader import table_readers
+from craftmaps.streams.inference.first_look import columns_of_matrices, columns_of_tables
+from craftmaps.streams.request import Request
+from craftmaps.streams.sources.data_frame import FrameSource
+from craftmaps.streams.sources.paths import PathLike, find_files
+from craftmaps.streams.sources.standard_input import StandardInput, standard_input
 from craftmaps.streams.stream import Stream
-from craftmaps.streams.svmlight import needs_scan, open_svmlight
-from craftmaps.streams.tabular import open_tables
 from craftmaps.tables import Columns
 
 _TABLES = ("Parquet", "Arrow", "CSV", "JSON lines")
@@ -33,51 +35,56 @@ def open(
     ids: str | None = None,
     decimal: str | None = None,
     dates: str | None = None,
+    zero_based: bool | str = "auto",
 ) -> "Stream":
     r"""Open files as a stream of blocks (X, y).
 
-    Formats are told by suffix, else by the first bytes: Parquet, Arrow and Feather, CSV and TSV, JSON lines,
-    svmlight, NPY, NPZ, IDX and HDF5; text may be compressed (gz, bz2, zst).
+    The suffix of a file, or else its first bytes, tell the format: Parquet, Arrow and Feather, CSV and TSV, JSON lines,
+    svmlight, NPY, NPZ, IDX and HDF5. Text may be compressed (gz, bz2, zst).
 
     Parameters
     ----------
     path : path or sequence of paths
         A file, a folder, a glob, several of these, or "-" for standard input. Files are read in the order of
-        their names and must be of one format.
+        their names and must have one format.
     target : str, int or None, default="auto"
-        The column of the labels, by name or by position; in NPZ and HDF5 files the name of an array. None: y is None.
-        "auto" is the labels that a format has of its own (svmlight; "y" in NPZ and HDF5; `y.npy` beside `X.npy`; IDX
-        labels beside images) and the column "label" of a table. With `columns` it is the column that was
-        the target then, and y is None if the file does not have it. None is for rows to predict: labels that stand
-        in the file are not read, so that they may be missing.
+        Column of the labels, by name or by position; in NPZ and HDF5 files the name of an array. "auto" takes the
+        labels that belong to the format (svmlight; "y" in NPZ and HDF5; `y.npy` beside `X.npy`; IDX labels beside
+        images), or the column "label" of a table. With `columns`, "auto" is the target of the earlier stream, and y is
+        None if the file lacks it. None: y is None; labels in the file are not read, and may be missing.
     batch_rows : int, default=8192
-        Rows of a block; the last block has what is left.
+        Rows of a block; the last block has the rest.
     columns : Columns, optional
-        The rule of an earlier stream, to be applied again. By default it is fixed from a first look at the data.
+        Rule of an earlier stream to apply again. By default, a first look at the data fixes the rule.
     max_rows : int, optional
-        Where to stop.
+        Rows after which to stop.
     dtype : "float32" or "float64", default="float32"
-        The type of X. Numbers are read in double precision and then rounded.
+        Type of X. Numbers are parsed in double precision and then rounded.
     drop : sequence of str
         Columns of a table to leave out.
     categories : sequence of str
-        Columns of a CSV file, or of strings, that hold names even where they look like numbers: codes, months, shops.
+        Columns of a CSV file, or of strings, to read as categories even if they look like numbers: codes, months,
+        shops.
     weight : str, optional
-        The column of a table that holds the weights of the rows. It is no feature, and blocks are (X, y, weight).
+        Column of a table with the weights of the rows. It is not a feature; blocks are (X, y, weight).
     ids : str, optional
-        The column of a table that names the rows. It is no feature, and `Stream.blocks` carries it along.
+        Column of a table that names the rows. It is not a feature; `Stream.blocks` carries it along.
     decimal : "." or ",", optional
-        The decimal mark of a CSV file. By default that of `columns`, or else a point.
+        Decimal mark of a CSV file; by default that of `columns`, or else ".".
     dates : "parts", optional
-        Take dates, and in text ISO dates such as 2020-01-31 23:59, for year, month, day, weekday (Monday is 0), hour,
-        minute and second, each a feature; of the last three those that are not always zero in the first look. Times
-        with a zone are taken as the clock there shows them. A missing date becomes the mean of each part.
-        By default dates are refused.
+        Encode dates, and text of ISO dates such as 2020-01-31 23:59, as year, month, day, weekday (Monday is 0), hour,
+        minute and second, one feature each; the last three only if they are not always zero in the first look. Times
+        with a zone are encoded by the clock of that zone. A missing date becomes the mean of each part. By default
+        dates are refused.
+    zero_based : bool or "auto", default="auto"
+        Whether the indices of svmlight files begin at 0 or at 1, as in scikit-learn's `load_svmlight_file`. "auto" is
+        the base stored in `columns`; without one, indices begin at 0 if any file has an index 0, else at 1.
 
     Warns
     -----
     UserWarning
-        If a column is read as text, but its cells are numbers in another notation or nearly all different.
+        If a text column looks like numbers in another notation, or nearly all of its values differ; if a JSON field
+        first appears too late to become a column; if an svmlight file has indices beyond the features of `columns`.
 
     Returns
     -------
@@ -94,28 +101,8 @@ def open(
     >>> X.tolist(), y.tolist()
     ([[30.0, 1.0, 0.0], [50.0, 0.0, 1.0]], ['yes', 'no'])
     """
-    target = _checked(target, batch_rows, columns, dtype)
-    if max_rows is not None:
-        check_scalar(max_rows, "max_rows", Integral, min_val=1)
     options = ColumnOptions(drop, categories, weight, ids, decimal, dates)
-    if path == "-":
-        files = [standard_input(lambda format: format == "svmlight" and needs_scan(columns))]
-    else:
-        files = find_files(path)
-    if files[0].format in _TABLES:
-        if decimal == "," and files[0].format != "CSV":
-            raise ValueError(f"decimal must be None for {files[0].name}, whose numbers are no text, got {decimal!r}.")
-        readers, rule = open_tables(files, target, columns, options, max_rows)
-    elif options.given:
-        raise ValueError(options.refusal(files[0].name))
-    elif files[0].format == "svmlight":
-        readers, rule = open_svmlight(files, target, columns)
-    else:
-        readers, rule = open_matrices(files, target, columns, max_rows)
-    for file in files:  # the look is over
-        if isinstance(file, StandardInput):
-            file.is_looking = False
-    return Stream(readers, rule, int(batch_rows), max_rows, np.dtype(dtype), can_repeat=path != "-")
+    return open_files(path, Request(target, columns, batch_rows, max_rows, dtype, options, zero_based))
 
 
 def of(
@@ -132,23 +119,23 @@ def of(
     ids: str | None = None,
     dates: str | None = None,
 ) -> "Stream":
-    r"""Take a data frame as a stream of blocks (X, y), by the column rule that files get.
+    r"""Open a data frame as a stream of blocks (X, y), by the same column rule as files.
 
-    Needs pyarrow. The index of a pandas frame is not read.
+    Needs pyarrow. The index of a pandas frame is ignored.
 
     Parameters
     ----------
     frame : data frame
-        A DataFrame of pandas or Polars, a table or record batch of Arrow, a LazyFrame of Polars, which is collected
-        batch by batch in every pass, or another frame that narwhals knows, which is collected once.
+        A pandas or Polars DataFrame, an Arrow table or record batch, a Polars LazyFrame, which every pass collects
+        batch by batch, or another frame that narwhals supports, which is collected once.
     target : str, int or None, default=None
-        The column of the labels, by name or by position. None: labels are those of `y`, if it is given.
+        Column of the labels, by name or by position. None: the labels are `y`, if given.
     batch_rows : int, default=8192
-        Rows of a block; the last block has what is left.
+        Rows of a block; the last block has the rest.
     columns : Columns, optional
-        The rule of an earlier stream, to be applied again. By default it is fixed from a first look at the data.
+        Rule of an earlier stream to apply again. By default, a first look at the data fixes the rule.
     dtype : "float32" or "float64", default="float32"
-        The type of X.
+        Type of X.
     y : array-like of shape (n_rows,), optional
         Labels that are not in the frame.
     drop, categories, weight, ids, dates
@@ -169,22 +156,57 @@ def of(
     >>> stream.columns.feature_names
     ['age', 'eyes=blue', 'eyes=brown']
     """
-    target = _checked(target, batch_rows, columns, dtype)
     options = ColumnOptions(drop, categories, weight, ids, None, dates)
+    request = Request(target, columns, batch_rows, None, dtype, options)
     if target is not None and y is not None:
-        raise ValueError(f"target must be None if y is given, got {target!r}.")
-    source = FrameSource(frame, y, options.drop)
-    readers, rule = open_tables([source], target if y is None else source.label, columns, options, None)
-    return Stream(readers, rule, int(batch_rows), None, np.dtype(dtype), can_repeat=True)
+        raise ArgumentError(f"target must be None if y is given, got {target!r}.", "target")
+    source = FrameSource(frame, y, options.drop, request.limits)
+    return _table_stream([source], request if y is None else replace(request, target=source.label), can_repeat=True)
 
 
-def _checked(target: Any, batch_rows: Any, columns: Any, dtype: Any) -> str | int | None:
-    """Refuse arguments of the wrong type; return the target as Python has it."""
-    check_scalar(batch_rows, "batch_rows", Integral, min_val=1)
-    if not (target is None or isinstance(target, (str, Integral))) or isinstance(target, bool):
-        raise TypeError(f"target must be a name, a position or None, got {target!r}.")
-    if columns is not None and not isinstance(columns, Columns):
-        raise TypeError(f"columns must be a Columns or None, got {type(columns).__name__}.")
-    if dtype not in ("float32", "float64", np.float32, np.float64):
-        raise ValueError(f"dtype must be float32 or float64, got {dtype!r}.")
-    return int(target) if isinstance(target, Integral) else target
+def open_files(path: PathLike | Sequence[PathLike], request: Request) -> Stream:
+    """Open files as a stream, with limits of the caller's choice."""
+    can_repeat = path != "-"
+    if can_repeat:
+        files: list[Any] = find_files(path, request.limits)
+    else:
+        files = [standard_input(lambda format: format == "svmlight" and needs_scan(request), request.limits)]
+    format, name = files[0].format, files[0].name
+    if request.zero_based != "auto" and format != "svmlight":
+        raise ArgumentError(
+            f"zero_based must be 'auto' for {name}, which is no svmlight file, got {request.zero_based}.", "zero_based"
+        )
+    if format in _TABLES:
+        if request.options.decimal == "," and format != "CSV":
+            raise ArgumentError(f"decimal must be None for {name}, whose numbers are not text, got ','.", "decimal")
+        return _table_stream(files, request, can_repeat)
+    request.options.refuse_any(name)
+    if format == "svmlight":
+        readers, columns = open_svmlight(files, request)
+    else:
+        readers = matrix_readers(files, request)
+        columns = request.columns or columns_of_matrices(readers, request)
+        for reader in readers:
+            reader.bind(columns)
+    return _stream(readers, columns, request, can_repeat)
+
+
+def _table_stream(files: Sequence[Any], request: Request, can_repeat: bool) -> Stream:
+    """Open tables as a stream; the caller's caller is told what the first look finds odd."""
+    readers = table_readers(files, request)
+    columns = request.columns
+    if columns is None:
+        columns, findings = columns_of_tables(readers, request)
+        for finding in findings:
+            warnings.warn(finding, stacklevel=4)
+    for reader in readers:
+        reader.bind(columns)
+    return _stream(readers, columns, request, can_repeat)
+
+
+def _stream(readers: list[Any], columns: Columns, request: Request, can_repeat: bool) -> Stream:
+    """Return the stream of readers, after the first look."""
+    for reader in readers:
+        if isinstance(reader.file, StandardInput):
+            reader.file.is_looking = False
+    return Stream(readers, columns, request, can_repeat)

@@ -1,7 +1,8 @@
-"""Tables and data frames: the rule by which their columns become a matrix, and what applies it."""
+"""Tables and data frames as matrices: the rule for their columns, and the encoding by that rule."""
 
 from craftmaps.tables.column import Column
-from craftmaps.tables.columns import Columns
+from craftmaps.tables.column_names import listed
+from craftmaps.tables.column_rule import Columns
 from craftmaps.tables.frames import encode_frame, is_frame, text_columns
 
-__all__ = ["Column", "Columns", "encode_frame", "is_frame", "text_columns"]
+__all__ = ["Column", "Columns", "encode_frame", "is_frame", "listed", "text_columns"]

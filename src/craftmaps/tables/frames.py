@@ -1,33 +1,34 @@
-"""Data frames where arrays are expected: tell them, and make a matrix of one by a stored rule."""
+"""Data frames in place of arrays: recognise one, and encode it by a stored rule."""
 
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from craftmaps.tables.arrow import import_arrow
-from craftmaps.tables.columns import Columns, check_different
-from craftmaps.tables.encoding import bind, encode_rows
+from craftmaps.tables.column_names import check_unique
+from craftmaps.tables.column_rule import Columns
+from craftmaps.tables.encoding import bind, encode_rows, fill_missing
 from craftmaps.tables.frame_tables import classes, table_of
+from craftmaps.tables.lazy_arrow import import_arrow
 
-_NUMERIC = "biuf"
-_NUMBERS = ("integer", "floating", "boolean", "decimal", "mixed-integer-float", "empty")
+_NUMERIC_DTYPES = "biuf"
+_NUMERIC_OBJECTS = ("integer", "floating", "boolean", "decimal", "mixed-integer-float", "empty")
 
 
 def is_frame(X: Any) -> bool:
-    """Tell whether X is a DataFrame of pandas or Polars, or a table of Arrow; none of these is imported for it."""
+    """Tell whether X is a pandas or Polars DataFrame, or an Arrow table, without importing these libraries."""
     known = {"pandas": ("DataFrame",), "polars": ("DataFrame",), "pyarrow": ("Table", "RecordBatch")}
     return any(isinstance(X, classes(module, *names)) for module, names in known.items())
 
 
 def encode_frame(frame: Any, columns: Columns, dtype: Any = np.float32) -> NDArray[np.floating]:
-    """Return the matrix that a rule makes of a data frame: that of the same table in a Parquet file, bit for bit.
+    """Encode a data frame by a rule: the same bits as from a Parquet file of that frame.
 
     Parameters
     ----------
-    frame : DataFrame of pandas or Polars, table of Arrow
-        Columns are matched by name, others are ignored. Where the rule has no names, as for NPZ files, a frame of
-        as many columns is matched by position.
+    frame : pandas or Polars DataFrame, or Arrow table
+        Columns are matched by name; further columns are ignored. If the rule has no names, as for NPZ files, a frame
+        of the same width is matched by position.
     columns : Columns
     dtype : float32 or float64, default=float32
 
@@ -46,22 +47,23 @@ def encode_frame(frame: Any, columns: Columns, dtype: Any = np.float32) -> NDArr
     frame = _renamed(frame, columns)
     used = {*columns.names, *columns.cell_names}
     table = table_of(frame, [name for name in map(str, frame_names(frame)) if name not in used])
-    check_different(table.schema.names, table.name)
+    check_unique(table.schema.names, table.name)
     bound = bind(columns, table.schema, table.name, is_typed=True)
     X = np.empty((table.n_rows, columns.n_features), np.dtype(dtype))
     fill, start = columns.fill_values(), 0
     try:
         for batch, _ in table.batches({column.name: column.cell_kind for column in bound}, table.n_rows):
-            stop = start + batch.num_rows
-            encode_rows(batch, bound, columns, fill, X[start:stop], table.name, start)
-            start = stop
+            rows = X[start : start + batch.num_rows]
+            encode_rows(batch, bound, rows, table.name, start)
+            fill_missing(rows, fill, columns, table.name, start)
+            start += batch.num_rows
     except import_arrow().ArrowException as error:
         raise ValueError(f"{table.name} cannot be read: {error}.") from None
     return X
 
 
 def text_columns(X: Any) -> list[str]:
-    """Return the names of the columns of a data frame that are no numbers, or have missing values."""
+    """Return the names of the columns of a data frame that are not numeric or have missing values."""
     if isinstance(X, classes("pandas", "DataFrame")):
         return [str(name) for i, name in enumerate(X.columns) if not _is_numeric_in_pandas(X.iloc[:, i])]
     if isinstance(X, classes("polars", "DataFrame")):
@@ -70,14 +72,14 @@ def text_columns(X: Any) -> list[str]:
 
 
 def frame_names(frame: Any) -> list[Any]:
-    """Return the names of the columns of a frame."""
+    """Return the column names of a frame."""
     if isinstance(frame, classes("pyarrow", "Table", "RecordBatch")):
         return list(frame.schema.names)
     return list(frame.columns)
 
 
 def _renamed(frame: Any, columns: Columns) -> Any:
-    """Return a frame with the names of a rule that goes by position, if it has none of them."""
+    """Give a frame the names of a rule that matches by position, unless it has some of them."""
     names = frame_names(frame)
     if columns.n_cells is None or {*columns.names, *columns.cell_names} & {*map(str, names)}:
         return frame
@@ -90,22 +92,25 @@ def _renamed(frame: Any, columns: Columns) -> Any:
 
 
 def _is_numeric_in_pandas(series: Any) -> bool:
-    """Tell whether a column holds numbers or booleans and nothing is missing."""
+    """Tell whether a column holds numbers or booleans, none missing."""
     from pandas.api.types import infer_dtype
 
     dtype = getattr(getattr(series.dtype, "categories", None), "dtype", series.dtype)
-    is_number = infer_dtype(series) in _NUMBERS if str(dtype) == "object" else getattr(dtype, "kind", "O") in _NUMERIC
+    if str(dtype) == "object":
+        is_number = infer_dtype(series) in _NUMERIC_OBJECTS
+    else:
+        is_number = getattr(dtype, "kind", "O") in _NUMERIC_DTYPES
     return is_number and not series.isna().any()
 
 
 def _is_numeric_in_polars(series: Any) -> bool:
-    """Tell whether a column holds numbers or booleans and nothing is missing."""
+    """Tell whether a column holds numbers or booleans, none missing."""
     is_number = series.dtype.is_numeric() or str(series.dtype) == "Boolean"
     return is_number and not series.null_count() and not (series.dtype.is_float() and series.is_nan().any())
 
 
 def _is_numeric_in_arrow(column: Any) -> bool:
-    """Tell whether a column holds numbers or booleans and nothing is missing."""
+    """Tell whether a column holds numbers or booleans, none missing."""
     from pyarrow import types
 
     tests = (types.is_integer, types.is_floating, types.is_decimal, types.is_boolean)

@@ -1,31 +1,35 @@
-"""Strings as signed columns: feature hashing with FNV-1a, the same on every machine and in every version."""
+"""Feature hashing of strings with FNV-1a, identical on every machine and in every version."""
 
 import numpy as np
 from numpy.typing import NDArray
 
+from craftmaps._rows.randomness import fnv1a
+
 N_HASHED = 64
-# No UTF-8 text has this byte, so a missing value is unlike every string.
+# 0xff occurs in no UTF-8 text, so a missing value differs from every string.
 MISSING = b"\xff"
-_OFFSET = np.uint64(0xCBF29CE484222325)
+_OFFSET_BASIS = np.uint64(fnv1a(""))
 _PRIME = np.uint64(0x100000001B3)
 
 
-def fnv1a(content: NDArray[np.uint8], starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.uint64]:
-    """Return the 64-bit FNV-1a hash of each piece of content, at one step per byte of all pieces."""
-    hashes = np.full(lengths.size, _OFFSET)
+def hash_slices(
+    content: NDArray[np.uint8], starts: NDArray[np.int64], lengths: NDArray[np.int64]
+) -> NDArray[np.uint64]:
+    """Return `fnv1a` of every slice of `content`, in one vectorised step per byte position."""
+    # Long slices first: those with a byte at position i form a prefix.
     order = np.argsort(-lengths, kind="stable")
-    # Long pieces first: those that still have a byte at position i are then a prefix.
-    sorted_starts, remaining = starts[order], np.searchsorted(-lengths[order], -np.arange(lengths.max(initial=0)))
-    working = hashes.copy()
-    for i, n in enumerate(remaining):
-        working[:n] = (working[:n] ^ content[sorted_starts[:n] + i]) * _PRIME
-    hashes[order] = working
+    starts, n_left = starts[order], np.searchsorted(-lengths[order], -np.arange(lengths.max(initial=0)))
+    sorted_hashes = np.full(lengths.size, _OFFSET_BASIS)
+    for i, n in enumerate(n_left):
+        sorted_hashes[:n] = (sorted_hashes[:n] ^ content[starts[:n] + i]) * _PRIME
+    hashes = np.empty_like(sorted_hashes)
+    hashes[order] = sorted_hashes
     return hashes
 
 
 def signed_columns(hashes: NDArray[np.uint64]) -> tuple[NDArray[np.intp], NDArray[np.int8]]:
     """Return the column and the sign, 1 or -1, of each hash."""
-    # A short string moves few bits of its hash: those at 0 and at 40, so both are folded in.
+    # A short string changes few bits of its hash, near 0 and near 40: fold both in.
     folded = hashes ^ (hashes >> np.uint64(20)) ^ (hashes >> np.uint64(40))
     columns = (folded % np.uint64(N_HASHED)).astype(np.intp)
     signs = 1 - 2 * ((folded // np.uint64(N_HASHED)) % np.uint64(2)).astype(np.int8)
