@@ -12,7 +12,6 @@ from craftmaps.diagnostics import kernel_error
 from craftmaps.plan import predicted_error
 from craftmaps.report.html.page import render
 from craftmaps.report.html.wording import percent
-from craftmaps.report.model_facts import shaped, shaping_of
 from tests.report.examples import QUICK, classifier_run, labelled, regressor_run
 from tests.report.page_text import Page
 
@@ -82,7 +81,7 @@ def test_regression_is_that_of_scikit_learn(tmp_path, n_targets):
 def test_kernel_error_is_measured_on_shaped_rows_and_predicted(tmp_path):
     run = classifier_run()
     numbers, _ = written(tmp_path, run)
-    feature_map, rows = shaping_of(run.model).feature_map, shaped(run.model, run.rows_sample)
+    feature_map, rows = run.model.features_.feature_map, run.model.features_.shape_rows(run.rows_sample)
     expected = kernel_error(feature_map.transform(rows), QUICK["kernel"](rows))
     assert numbers["kernel"]["measured"] == pytest.approx(expected, rel=1e-12)
     assert numbers["kernel"]["predicted"] == pytest.approx(predicted_error(feature_map, rows), rel=1e-12)
@@ -168,7 +167,7 @@ def test_the_candidate_that_was_taken_is_the_models(tmp_path):
         model = CraftClassifier(**{**QUICK, "kernel": kernel, "metric": metric}).fit(X, y)
         choices = written(tmp_path, report.Run(model=model))[0]["choices"]
         name, _ = choices["candidates"][choices["taken"]]
-        chosen = shaping_of(model)
+        chosen = model.features_
         assert name.endswith(f"degree {chosen.feature_map.kernel.degree}")
         assert name.startswith(f"{choices['metric'] or 'rows as they are'}, ")
         assert ("unit length" in name) == (chosen.scale is None)

@@ -11,7 +11,6 @@ from sklearn.kernel_approximation import Nystroem
 
 from craftmaps import CraftClassifier, CraftRegressor, LandmarkMap, Polynomial, report
 from craftmaps.plan import predicted_error
-from craftmaps.report.model_facts import shaped, shaping_of
 from tests.report.examples import QUICK, classifier_run, labelled, regressor_run
 from tests.report.page_text import Page
 
@@ -191,7 +190,7 @@ def test_other_maps(tmp_path, feature_map):
 def test_landmarks_estimate_the_kernel_whitened_or_not(tmp_path, whiten):
     run = classifier_run(model=changed(feature_map=LandmarkMap(Polynomial(2), 20, whiten=whiten, random_state=0)))
     numbers, _ = written(tmp_path, run)
-    expected = predicted_error(shaping_of(run.model).feature_map, shaped(run.model, run.rows_sample))
+    expected = predicted_error(run.model.features_.feature_map, run.model.features_.shape_rows(run.rows_sample))
     assert numbers["kernel"]["measured"] == pytest.approx(expected, rel=1e-6)
 
 
