@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from craftmaps._system.threads import threads
     from craftmaps.kernels import Exponential, MaclaurinSeries, Polynomial
-    from craftmaps.learners import CraftClassifier, CraftRegressor, load_model
+    from craftmaps.learners import CraftClassifier, CraftRegressor, load_model, load_tally
     from craftmaps.learners.tally import Tally
     from craftmaps.least_squares.normal_equations import NormalEquations
     from craftmaps.maps.craft import CraftMap
@@ -35,6 +35,7 @@ __all__ = [
     "Tally",
     "TensorSketch",
     "load_model",
+    "load_tally",
     "threads",
 ]
 
@@ -42,6 +43,7 @@ __all__ = [
 # which a command such as `craftmaps --version` should not wait for.
 _HOMES = {
     "load_model": "learners",
+    "load_tally": "learners",
     "NormalEquations": "least_squares.normal_equations",
     "CraftRegressor": "learners",
     "CraftClassifier": "learners",

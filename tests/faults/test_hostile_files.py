@@ -304,29 +304,52 @@ def interrupted(path, parameters, rows, y):
         learner(parameters, y).fit_stream(some(), checkpoint=path, every=40)
 
 
+def statistic(header):
+    return header["tally"]["statistic"]
+
+
+def held_out(header):
+    return header["tally"]["held_out"]
+
+
 CHECKPOINT = {
-    "fewer features than weights": (lambda h: h["statistic"].update(feature_sums=np.zeros(3)), "feature_sums must be"),
+    "fewer features than weights": (
+        lambda h: statistic(h).update(feature_sums=np.zeros(3)),
+        "feature_sums must be",
+    ),
     "a smaller square": (
-        lambda h: h["statistic"]["gram"].update(square=np.eye(7)),
+        lambda h: statistic(h)["gram"].update(square=np.eye(7)),
         "gram.square must be",
     ),
-    "a statistic that is no number": (lambda h: h["statistic"]["gram"]["square"].__setitem__((0, 0), np.nan), "finite"),
+    "a statistic that is no number": (
+        lambda h: statistic(h)["gram"]["square"].__setitem__((0, 0), np.nan),
+        "finite",
+    ),
     "more rows than were counted": (lambda h: h.update(n_rows=81), "n_rows must be the 80 rows"),
-    "labels of no class": (lambda h: h["holdout"]["sample"]["y"].__setitem__(0, 99), "labels must be from 0 to 2"),
-    "negative labels": (lambda h: h["holdout"]["sample"]["y"].__setitem__(0, -4), "labels must be from 0 to 2"),
+    "labels of no class": (
+        lambda h: held_out(h)["sample"]["y"].__setitem__(0, 99),
+        "labels must be from 0 to 2",
+    ),
+    "negative labels": (
+        lambda h: held_out(h)["sample"]["y"].__setitem__(0, -4),
+        "labels must be from 0 to 2",
+    ),
     "hashes out of order": (
-        lambda h: h["holdout"]["sample"]["hashes"].__setitem__(0, 2**63),
+        lambda h: held_out(h)["sample"]["hashes"].__setitem__(0, 2**63),
         "must be in order",
     ),
     "weights below zero": (
-        lambda h: h["holdout"]["sample"]["weight"].__setitem__(0, -1.0),
+        lambda h: held_out(h)["sample"]["weight"].__setitem__(0, -1.0),
         "must be above zero",
     ),
-    "fewer weights": (lambda h: h["holdout"]["sample"].update(weight=np.ones(3)), "weight must be an array"),
-    "rows of another width": (lambda h: h["holdout"]["sample"].update(X=np.ones((80, 7))), "X must be an array"),
-    "another size of the sample": (lambda h: h["holdout"].update(size=10), "holdout.size must be"),
-    "no map": (lambda h: h.update(lift=None), "no map"),
-    "another map": (lambda h: shares(h).update(n_unused=9), "add up to"),
+    "fewer weights": (lambda h: held_out(h)["sample"].update(weight=np.ones(3)), "weight must be an array"),
+    "rows of another width": (
+        lambda h: held_out(h)["sample"].update(X=np.ones((80, 7))),
+        "X must be an array",
+    ),
+    "another size of the sample": (lambda h: held_out(h).update(size=10), "1 to 10 rows"),
+    "no map": (lambda h: h["tally"].update(lift=None), "lift must be an object"),
+    "another map": (lambda h: shares(h["tally"]).update(n_unused=9), "add up to"),
     "a position of text": (lambda h: h.update(position="2"), "position must be"),
     "parameters that are a list": (lambda h: h.update(parameters=[]), "parameters must be an object"),
 }

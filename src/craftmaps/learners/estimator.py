@@ -33,8 +33,10 @@ from craftmaps.learners.parameters import (
 from craftmaps.learners.penalty_search import PenaltySearch, folds_of_splits
 from craftmaps.learners.persistence import container as model_file
 from craftmaps.learners.persistence import saved_model
+from craftmaps.learners.persistence.stored_parameters import parameters_to_plain
+from craftmaps.learners.persistence.stored_tally import tally_to_plain
 from craftmaps.learners.stream_pass import learn_from_stream
-from craftmaps.learners.tally import RowLayout, Tally
+from craftmaps.learners.tally import Origin, RowLayout, Tally
 from craftmaps.learners.targets import Targets
 from craftmaps.shaping.row_features import RowFeatures
 from craftmaps.tables import Columns, encode_frame, is_frame
@@ -139,17 +141,21 @@ class OnePassEstimator(BaseEstimator, ABC):
             learned.replace_tally(tally, is_shared=True)
         return self._solve(None)
 
-    def save(self, path: str | os.PathLike, dtype: Any = np.float32, notes: Any = None) -> None:
+    def save(self, path: str | os.PathLike, dtype: Any = np.float32, notes: Any = None, tally: bool = False) -> None:
         """Write the model to a file, its weights as float64, float32 or float16; see `load_model`.
 
         `notes`, any JSON value, comes back as the attribute `notes_`. The column rule of a stream of tables is stored
-        among them.
+        among them. With `tally` the file has the tally too, and the loaded model goes on learning.
         """
         _ = self._solved
         kept = getattr(self, "notes_", None)
         if isinstance(kept, dict) and "columns" in kept and (notes is None or isinstance(notes, dict)):
             notes = {"columns": kept["columns"]} | (notes or kept)
-        model_file.write(path, saved_model.to_plain(self, dtype, notes))
+        plain = saved_model.to_plain(self, dtype, notes)
+        if tally:
+            learned = self._going_on()
+            plain["tally"] = tally_to_plain(learned.tally, learned.choices)
+        model_file.write(path, plain)
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters; `kernel__degree` and the like are set on a copy, as others may hold the kernel."""
@@ -226,7 +232,9 @@ class OnePassEstimator(BaseEstimator, ABC):
             keeps_rows=self.cv is not None,
         )
         holdout_rows = int(self.holdout_rows) if isinstance(self.cv, Integral) else None
-        settings = PassSettings(recipe, self.seed_, holdout_rows, self.packed, self.batch_rows)
+        parameters = parameters_to_plain(self) | {"random_state": self.seed_}
+        origin = Origin(type(self).__name__, parameters, self.seed_, recipe.choices())
+        settings = PassSettings(recipe, self.seed_, holdout_rows, self.packed, self.batch_rows, origin)
         layout = RowLayout(self.n_features_in_, getattr(self, "feature_names_in_", None))
         return OnePass(settings, layout, self._new_targets())
 

@@ -1,18 +1,23 @@
-"""The learners under one roof, and how they come back from a file."""
+"""Models and tallies from files."""
 
 import os
 
 from craftmaps._system.fields import Fields
 from craftmaps.learners.classifier import CraftClassifier
 from craftmaps.learners.persistence import container as model_file
-from craftmaps.learners.persistence import saved_model as saved
+from craftmaps.learners.persistence import saved_model
+from craftmaps.learners.persistence.container import ModelFileError
 from craftmaps.learners.regressor import CraftRegressor
+from craftmaps.learners.tally import Tally
 
-__all__ = ["CraftClassifier", "CraftRegressor", "load_model"]
+ESTIMATORS = {"CraftClassifier": CraftClassifier, "CraftRegressor": CraftRegressor}
 
 
 def load_model(path: str | os.PathLike) -> "CraftClassifier | CraftRegressor":
-    """Read a model that `save` wrote; it predicts, but does not go on learning.
+    """Read a model that `save` wrote. It predicts, and has the parameters that it was made with.
+
+    A model that was saved with its tally goes on learning; from a file of a tally alone comes an estimator that is
+    settled, and solved when it is asked to predict.
 
     A file need not be trusted: nothing that it names is run, and one that is damaged, that contradicts itself or that
     asks for more memory or work than a model of its size can need is refused with a `ModelFileError`.
@@ -29,9 +34,32 @@ def load_model(path: str | os.PathLike) -> "CraftClassifier | CraftRegressor":
     >>> bool((again.predict(digits.X_test) == model.predict(digits.X_test)).all())
     True
     """
-    header = model_file.read(path)
+    fields = Fields(model_file.read(path))
     with model_file.named(path):
-        name = Fields(header).one_of("model", ("CraftClassifier", "CraftRegressor"))
-        model = CraftClassifier() if name == "CraftClassifier" else CraftRegressor()
-        saved.from_plain(model, header)
+        model = ESTIMATORS[fields.one_of("model", tuple(ESTIMATORS))]()
+        saved_model.from_plain(model, fields)
     return model
+
+
+def load_tally(path: str | os.PathLike) -> Tally:
+    """Read a tally that `Tally.save` wrote, or the tally of a model that was saved with it.
+
+    As with models, a file need not be trusted.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from craftmaps import CraftClassifier, Polynomial, datasets, load_tally
+    >>> digits = datasets.load("digits")
+    >>> model = CraftClassifier(Polynomial(3), 64, metric=None, random_state=0).settle(digits.X_train, digits.y_train)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "monday.tally")
+    ...     model.tally(digits.X_train, digits.y_train).save(path)
+    ...     monday = load_tally(path)
+    >>> bool(model.finish(monday).score(digits.X_test, digits.y_test) > 0.9)
+    True
+    """
+    estimator = load_model(path)
+    if estimator._pass is None:
+        raise ModelFileError(f"{os.fspath(path)} is a model without its tally: save it with tally=True.")
+    return estimator._pass.tally

@@ -14,7 +14,7 @@ from craftmaps.learners.choices import Choices, is_auto
 from craftmaps.learners.feature_recipe import FeatureRecipe
 from craftmaps.learners.held_out import HeldOut
 from craftmaps.learners.survey import Survey, first_copies
-from craftmaps.learners.tally import RowLayout, Tally
+from craftmaps.learners.tally import Origin, RowLayout, Tally
 from craftmaps.learners.targets import Targets
 from craftmaps.learners.waiting_rows import WaitingRows
 from craftmaps.least_squares.normal_equations import NormalEquations, square_fits
@@ -34,6 +34,8 @@ class PassSettings:
         Whether one triangle of the Gram matrix is kept in float32; "auto" does where the square does not fit.
     batch_rows : int or "auto"
         Rows to map at a time.
+    origin : Origin, optional
+        The estimator that the pass is of.
     """
 
     recipe: FeatureRecipe
@@ -41,6 +43,7 @@ class PassSettings:
     holdout_rows: int | None
     packed: bool | str = "auto"
     batch_rows: int | str = "auto"
+    origin: Origin | None = None
 
 
 class OnePass:
@@ -100,7 +103,8 @@ class OnePass:
             is_packed = not square_fits(width, available_memory())
         statistic = NormalEquations(width, targets.n_columns, bool(is_packed))
         held_out = self._held_out(*settled.spent, targets)
-        self._tally = Tally(settled.features, self.layout, targets, statistic, held_out, settings.batch_rows)
+        origin = None if settings.origin is None else settings.origin._replace(choices=settled.choices)
+        self._tally = Tally(settled.features, self.layout, targets, statistic, held_out, settings.batch_rows, origin)
         self.choices, self._spent = settled.choices, settled.spent
 
     def spent_positions(self, X: Any, y: NDArray) -> NDArray[np.int64]:

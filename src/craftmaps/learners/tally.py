@@ -1,5 +1,6 @@
 """The tally: what a pass over rows leaves behind, a value that adds up."""
 
+import os
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -7,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from craftmaps.learners.blocks import block_rows
+from craftmaps.learners.choices import Choices
 from craftmaps.learners.held_out import HeldOut
 from craftmaps.learners.targets import Targets
 from craftmaps.least_squares.normal_equations import NormalEquations
@@ -28,6 +30,16 @@ class RowLayout(NamedTuple):
         return None
 
 
+class Origin(NamedTuple):
+    """The estimator that a tally is for, in plain values, so that a file can say it."""
+
+    model: str
+    parameters: dict[str, Any]
+    seed: int
+    choices: Choices
+    notes: Any = None
+
+
 class Tally:
     """Sums over rows from which a model is solved, and a sample of the rows to choose its penalty by.
 
@@ -45,6 +57,21 @@ class Tally:
         None holds nothing out.
     batch_rows : int or "auto"
         Rows to map at a time.
+    origin : Origin, optional
+        The estimator that it is for.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from craftmaps import CraftClassifier
+    >>> X = np.random.default_rng(0).normal(size=(200, 4))
+    >>> y = (X[:, 0] * X[:, 1] > 0).astype(int)
+    >>> model = CraftClassifier(n_components=16, random_state=0).settle(X, y)
+    >>> monday, tuesday = model.tally(X[:120], y[:120]), model.tally(X[120:], y[120:])
+    >>> (monday + tuesday).n_rows, (monday + tuesday - monday).n_rows
+    (200, 80)
+    >>> model.finish(monday + tuesday).n_rows_seen_
+    200
     """
 
     def __init__(
@@ -55,10 +82,11 @@ class Tally:
         statistic: NormalEquations,
         held_out: HeldOut | None,
         batch_rows: int | str = "auto",
+        origin: Origin | None = None,
     ):
         self.features, self.layout, self.targets = features, layout, targets
         self.statistic, self.held_out = statistic, held_out
-        self.batch_rows = batch_rows
+        self.batch_rows, self.origin = batch_rows, origin
         self._scratch: NDArray | None = None
 
     @property
@@ -66,11 +94,25 @@ class Tally:
         """The number of rows."""
         return self.statistic.n_rows
 
+    @property
+    def classes(self) -> NDArray | None:
+        """The labels seen, sorted; None for numbers."""
+        return getattr(self.targets, "classes", None)
+
+    def save(self, path: str | os.PathLike, notes: Any = None) -> None:
+        """Write the tally to a file; see `load_tally`. `notes`, any JSON value, stay with it.
+
+        The file has the raw rows of the held-out sample beside the sums.
+        """
+        from craftmaps.learners.persistence import tally_file
+
+        tally_file.write(path, self, notes)
+
     def emptied(self) -> "Tally":
         """Return a tally of no rows that can be added to this one."""
         held_out = None if self.held_out is None else self.held_out.emptied()
         statistic = self.statistic.emptied()
-        return Tally(self.features, self.layout, self.targets, statistic, held_out, self.batch_rows)
+        return Tally(self.features, self.layout, self.targets, statistic, held_out, self.batch_rows, self.origin)
 
     def copy(self) -> "Tally":
         """Return a tally that can be changed on its own."""

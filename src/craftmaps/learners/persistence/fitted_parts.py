@@ -73,11 +73,16 @@ def _part_to_plain(part: Any) -> dict[str, Any] | None:
     }
 
 
+def kernel_to_plain(kernel: DotProductKernel) -> dict[str, Any]:
+    """Describe a kernel."""
+    parameters = {name: _plain(inner) for name, inner in kernel.get_params(deep=False).items()}
+    return {"class": type(kernel).__name__, "parameters": parameters}
+
+
 def _plain(value: Any) -> Any:
     """Return a parameter or a value of a state as JSON takes it."""
     if isinstance(value, DotProductKernel):
-        parameters = {name: _plain(inner) for name, inner in value.get_params(deep=False).items()}
-        return {"class": type(value).__name__, "parameters": parameters}
+        return kernel_to_plain(value)
     if isinstance(value, SeededMap):
         return _part_to_plain(value)
     if is_dataclass(value) and not isinstance(value, type):

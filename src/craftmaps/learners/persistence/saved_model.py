@@ -11,9 +11,14 @@ from craftmaps.learners.calibration import Calibration
 from craftmaps.learners.fitted_model import FittedModel
 from craftmaps.learners.labels import labels_from_plain
 from craftmaps.learners.output_codes import DECODINGS, code_from_plain, refuse_costly_code
+from craftmaps.learners.parameters import check_parameters
+from craftmaps.learners.persistence import tally_file
 from craftmaps.learners.persistence.fitted_parts import features_to_plain, names_to_plain
 from craftmaps.learners.persistence.rebuilt_parts import checked_features, names_from_plain
+from craftmaps.learners.persistence.stored_parameters import parameters_to_plain, set_parameters
+from craftmaps.learners.persistence.stored_tally import layout_from_plain
 from craftmaps.learners.targets import ClassTargets, NumberTargets, Targets
+from craftmaps.learners.waiting_rows import WaitingRows
 
 _SAVED = (np.float64, np.float32, np.float16)
 
@@ -34,6 +39,7 @@ def to_plain(estimator: Any, dtype: Any, notes: Any) -> dict[str, Any]:
         raise ValueError(f"This model cannot be saved: {error}.") from None
     return {
         "model": type(estimator).__name__,
+        "parameters": parameters_to_plain(estimator) | {"random_state": estimator.seed_},
         "seed": estimator.seed_,
         "n_features": n_features,
         "feature_names": names_to_plain(estimator),
@@ -48,21 +54,50 @@ def to_plain(estimator: Any, dtype: Any, notes: Any) -> dict[str, Any]:
     }
 
 
-def from_plain(estimator: Any, plain: dict[str, Any]) -> None:
-    """Make a new estimator one that predicts, but does not go on learning."""
-    fields = Fields(plain)
+def from_plain(estimator: Any, fields: Fields) -> None:
+    """Make a new estimator one that predicts, and if the file has a tally one that goes on learning."""
+    estimator.seed_, estimator.notes_ = fields.seed("seed"), _notes(fields)
+    if "parameters" in fields:
+        set_parameters(estimator, fields.object("parameters"))
+        check_parameters(estimator)
+    if "weights" in fields:
+        _set_model(estimator, fields)
+    if "tally" in fields:
+        _set_tally(estimator, fields)
+    elif "weights" not in fields:
+        raise DamagedError("there is neither a model nor a tally")
+
+
+def _set_model(estimator: Any, fields: Fields) -> None:
+    """Give an estimator the solution of a file."""
     weights = fields.array("weights", (None, None), _SAVED)
     estimator.n_features_in_ = n_features = fields.whole("n_features", 1)
     make_features = checked_features(fields.object("lift"), n_features, weights.shape[1])
     coef = weights.astype(np.float64, copy=False)
     intercept = fields.array("intercept", (len(weights),), _SAVED).astype(np.float64, copy=False)
-    estimator.n_components = weights.shape[1]
-    estimator.seed_, n_rows = fields.seed("seed"), fields.whole("n_rows", 1)
-    alpha = fields.number("alpha", low=0.0)
+    if "parameters" not in fields:  # as in files of before
+        estimator.n_components = weights.shape[1]
+    n_rows, alpha = fields.whole("n_rows", 1), fields.number("alpha", low=0.0)
     names_from_plain(estimator, fields)
-    estimator.notes_ = _notes(fields)
     targets, calibration = _HEADS[fields.value("model")](estimator, fields, coef)
     estimator._model = FittedModel(make_features(), targets, coef, intercept, alpha, n_rows, calibration)
+
+
+def _set_tally(estimator: Any, fields: Fields) -> None:
+    """Give an estimator the tally of a file, to go on from."""
+    layout = layout_from_plain(fields.object("tally"))
+    model = estimator._model
+    if model is not None and layout.n_features != estimator.n_features_in_:
+        raise DamagedError(f"tally is of {layout.n_features} columns, the model of {estimator.n_features_in_}")
+    estimator.n_features_in_ = layout.n_features
+    if layout.names is not None:
+        estimator.feature_names_in_ = layout.names
+    learned = estimator._begin()
+    tally = tally_file.from_plain(fields, learned.targets, estimator.notes_)
+    if model is not None and (model.n_rows != tally.n_rows or model.features.difference(tally.features)):
+        raise DamagedError("the model is not solved from the tally beside it")
+    learned.restore(tally.targets, WaitingRows(), tally, tally.origin.choices)  # type: ignore[union-attr]
+    estimator._pass = learned
 
 
 def _head_to_plain(model: FittedModel, dtype: Any) -> dict[str, Any]:

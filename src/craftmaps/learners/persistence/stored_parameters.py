@@ -1,0 +1,94 @@
+"""Parameters of estimators in files: what a model was made with, so that a clone of it learns the same again."""
+
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.preprocessing import StandardScaler
+
+from craftmaps._system.fields import DamagedError, Fields, is_text
+from craftmaps.kernels import DotProductKernel
+from craftmaps.learners.persistence.fitted_parts import kernel_to_plain
+from craftmaps.learners.persistence.rebuilt_kernels import kernel_from_plain
+from craftmaps.maps.catalogue import SAVED_MAPS
+from craftmaps.shaping.covariance_metric import CovarianceMetric
+from craftmaps.shaping.gradient_metric import GradientMetric
+
+# Transformers that may be parameters. Their constructors only store what they are given.
+_PARTS: dict[str, type[BaseEstimator]] = SAVED_MAPS | {
+    part.__name__: part for part in (CovarianceMetric, GradientMetric, StandardScaler)
+}
+
+
+class _Unstorable(Exception):  # noqa: N818
+    """A parameter that a file cannot hold."""
+
+
+def parameters_to_plain(estimator: BaseEstimator) -> dict[str, Any]:
+    """Describe the parameters that a file can hold; splits and transformers from elsewhere are left out."""
+    plain = {}
+    for name, value in estimator.get_params(deep=False).items():
+        try:
+            plain[name] = _to_plain(value)
+        except _Unstorable:
+            continue
+    return plain
+
+
+def set_parameters(estimator: BaseEstimator, fields: Fields) -> None:
+    """Set the parameters of a new estimator as a file has them."""
+    known = estimator.get_params(deep=False)
+    for name in fields:
+        if name not in known:
+            raise fields.refuse(name, "a parameter of the model")
+        setattr(estimator, name, _from_plain(fields, name))
+
+
+def _to_plain(value: Any) -> Any:
+    """Return a parameter as JSON takes it."""
+    if value is None or isinstance(value, bool | str):
+        return value
+    if isinstance(value, Integral):
+        return int(value)
+    if isinstance(value, Real):
+        return float(value)
+    if isinstance(value, DotProductKernel):
+        return kernel_to_plain(value)
+    if type(value) in _PARTS.values():
+        parameters = {name: _to_plain(inner) for name, inner in value.get_params(deep=False).items()}
+        return {"class": type(value).__name__, "parameters": parameters}
+    if isinstance(value, list | tuple | np.ndarray):
+        numbers = np.asarray(value)
+        if numbers.dtype.kind in "fiu" and np.isfinite(numbers).all():
+            return {"numbers": numbers.tolist()}
+    raise _Unstorable
+
+
+def _from_plain(fields: Fields, name: str) -> Any:
+    """Return a parameter, whose value the estimator checks itself when it is used."""
+    value = fields.value(name)
+    if value is None or isinstance(value, bool | int | float) or is_text(value):
+        return value
+    if not isinstance(value, dict):
+        raise fields.refuse(name, "a parameter")
+    plain = fields.object(name)
+    if "numbers" in plain:
+        plain.only(["numbers"])
+        return _numbers(plain)
+    if plain.value("class") not in _PARTS:
+        return kernel_from_plain(fields, name)
+    part = _PARTS[plain.value("class")]()
+    set_parameters(part, plain.object("parameters"))
+    return part
+
+
+def _numbers(fields: Fields) -> Any:
+    """Return a list or a matrix of numbers."""
+    try:
+        numbers = np.asarray(fields.value("numbers"), dtype=np.float64)
+    except (TypeError, ValueError):
+        raise fields.refuse("numbers", "a list or a matrix of numbers") from None
+    if numbers.ndim > 2 or not np.isfinite(numbers).all():
+        raise DamagedError(f"{fields.path('numbers')} must be a list or a matrix of finite numbers")
+    return numbers.tolist() if numbers.ndim < 2 else numbers
