@@ -62,6 +62,14 @@ def test_landmarks_of_kernel_values_near_the_ends_of_the_range(digits, exponent)
     np.testing.assert_allclose(Z, expected.transform(digits), atol=1e-6 if exponent == -515 else 1e-12)
 
 
+def test_a_singular_matrix_of_the_smallest_kernel_values_is_factored():
+    """Rounding errors of these values are below the smallest float, so they cannot be added to the diagonal."""
+    X = np.ldexp(np.random.default_rng(0).normal(size=(100, 10)), -519)
+    kernel = Polynomial(1, coef0=0.0)
+    Z = np.ldexp(LandmarkMap(kernel, 20, random_state=0).fit_transform(X), 519)
+    np.testing.assert_allclose(Z @ Z.T, kernel(np.ldexp(X, 519)), atol=1e-2)
+
+
 def test_kernel_values_too_small_for_single_precision_are_refused(digits):
     X = (1e-15 * digits).astype(np.float32)
     with pytest.raises(ValueError, match="kernel values of the landmarks are too small for float32: scale the rows"):
