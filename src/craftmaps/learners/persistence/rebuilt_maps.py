@@ -20,7 +20,7 @@ from craftmaps.maps.feature_map import SeededMap
 
 # State that the format keeps beside the object `learned`: attribute of the map -> name in the file.
 BESIDE_LEARNED = {"shares_": "shares", "up_": "up", "n_kept_": "n_kept_"}
-_LONGEST_CHOICE = 40
+_LONGEST_NAME = 40
 
 
 class StateFields(Fields):
@@ -94,13 +94,13 @@ def _checked_parameters(map_class: type[SeededMap], fields: Fields) -> dict[str,
         elif isinstance(default, int):
             parameters[name] = fields.whole(name, 1)
         else:
-            parameters[name] = _checked_choice(fields, name)
+            parameters[name] = _checked_scalar(fields, name)
     return parameters
 
 
-def _checked_choice(fields: Fields, name: str) -> str | bool:
-    """Return a short string or a truth value."""
+def _checked_scalar(fields: Fields, name: str) -> Any:
+    """Return None, a truth value, a short string or a number."""
     value = fields.value(name)
-    if not isinstance(value, bool) and not (isinstance(value, str) and len(value) <= _LONGEST_CHOICE):
-        raise fields.refuse(name, "a name or a truth value")
-    return value
+    if value is None or isinstance(value, bool) or (isinstance(value, str) and len(value) <= _LONGEST_NAME):
+        return value
+    return fields.whole(name) if type(value) is int else fields.number(name)
