@@ -86,7 +86,7 @@ def weight_histogram(Z: Rows, y: Rows, alpha: float = 1e-3, bins: int = 101) -> 
 
 
 def _log(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return log10 of eigenvalues, -inf for those that are rounding error."""
+    """Return log10 of eigenvalues; rounding errors become -inf."""
     floor = values.max() * values.size * np.finfo(float).eps
     result = np.full(values.shape, -np.inf)
     np.log10(values, out=result, where=values > floor)

@@ -1,4 +1,4 @@
-"""Names, signatures and the cost of the import are as promised to those who build on them."""
+"""Public names, signatures and the cost of the import are fixed."""
 
 import inspect
 import subprocess
@@ -72,7 +72,7 @@ SIGNATURES = {
         },
     ),
 }
-# Those without such a constructor: a value that is made by a method, and functions.
+# Public names without a constructor of their own.
 OTHERS = ("NormalEquations", "load_model", "threads")
 
 
@@ -84,7 +84,7 @@ def test_the_public_names():
 
 @pytest.mark.parametrize("name", SIGNATURES)
 def test_parameters_say_what_they_take(name):
-    """Type checkers would else take the type of the default for the only one."""
+    """Without an annotation, type checkers would infer the type of the default."""
     parameters = list(inspect.signature(getattr(craftmaps, name).__init__).parameters.values())[1:]
     assert [p.name for p in parameters if p.annotation is REQUIRED] == []
 

@@ -1,4 +1,4 @@
-"""Kernels are their formulas, and their coefficients are their series."""
+"""Kernels equal their formulas, and their coefficients sum to them."""
 
 import math
 

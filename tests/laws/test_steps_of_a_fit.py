@@ -1,4 +1,4 @@
-"""Parameters, width and state rebuild a map; predictions need no draw; a call leaves what it should not touch."""
+"""Parameters, width and state rebuild a map, predictions need no draw, and failed calls change nothing."""
 
 import numpy as np
 import pytest
@@ -55,7 +55,7 @@ def test_a_fit_on_rows_in_the_order_of_their_hashes_is_a_fit_in_order(rows, name
 
 @pytest.mark.parametrize("name", ["maclaurin", "landmarks", "craft"])
 def test_a_fit_in_order_takes_the_first_rows(rows, name):
-    """Rows behind the sample have no part in it, whatever their hashes; they are shorter, so the scale stays."""
+    """Rows behind the sample do not matter, even with smaller hashes; they are short, so the scale stays."""
     more = np.concatenate([rows[:10], np.tile(rows, (5, 1)) / np.arange(1.0, 301.0)[:, None]])
     one, other = (fit_in_order(clone(MAPS[name]), X) for X in (more, np.concatenate([more, rows / 3])))
     np.testing.assert_array_equal(one.transform(rows), other.transform(rows))

@@ -1,4 +1,4 @@
-"""The maps of this library by name: which there are, how they are made, and what `plan` and model files know of them.
+"""The maps of this library by name, for learners, `plan` and model files.
 
 A new map needs its own module and an entry here. A learner then takes its name, `plan` compares it and model files
 hold it.

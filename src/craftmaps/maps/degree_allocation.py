@@ -129,7 +129,7 @@ class _Allocation:
         return cls(fixed, pool_size, shares, weights)
 
     def draw(self, seed: int) -> NDArray[np.int64]:
-        """Return the number of features of each degree, after drawing those of the pool."""
+        """Return the number of features of each degree; the pool is drawn."""
         if self.pool_start is not None:
             # The number of trailing zero bits of a word is geometric, as in the paper with p = 2.
             words = raw_words(seed, "degrees", self.pool_size)

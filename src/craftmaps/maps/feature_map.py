@@ -174,7 +174,7 @@ class SeededMap(FeatureMap):
 
     @abstractmethod
     def _drawing_costs(self) -> Iterable[DrawingCost]:
-        """Return what `_draw` would take, before anything is drawn."""
+        """Return the sizes of the draws, before anything is drawn."""
 
     @property
     @abstractmethod

@@ -3,8 +3,8 @@
 A file is not trusted. Every value is checked for its type and against all others, and the size of all draws against
 their limits, before anything is drawn: loops do not check bounds. Nothing that a file names is imported or called.
 
-All maps are rebuilt alike: the class from the catalogue, its parameters, the state that the map itself checks, and
-the draw. Map classes know what is specific to them (`_checked_parts`, `_checked_state`, `_drawing_costs`).
+All maps are rebuilt alike: class from the catalogue, parameters, state, draw. Checks that are specific to a map are
+methods of its class: `_checked_parts`, `_checked_state`, `_drawing_costs`.
 """
 
 from collections.abc import Iterable
