@@ -168,6 +168,9 @@ class CraftMap(KernelMap):
             self.down_._draw()
         else:
             self.down_.fit(np.zeros((1, self._n_down)))  # random projections look at the width only
+        # Whether one loop runs both projections, and whether it ends with a transform that weights can take over.
+        self._is_fused = can_be_fused(self.up_, self.down_)
+        self._is_foldable = self._is_fused and isinstance(self.down_, FoldedHadamard)
         if self._is_fused:
             self._fused_weights = fused_weights(self.up_, self.down_)
 
@@ -213,16 +216,6 @@ class CraftMap(KernelMap):
     def _up_components(self) -> int:
         """Width of an up-projection given by name."""
         return int(self.up_components or 8 * int(self.n_components))
-
-    @property
-    def _is_fused(self) -> bool:
-        """Whether one loop runs both projections."""
-        return can_be_fused(self.up_, self.down_)
-
-    @property
-    def _is_foldable(self) -> bool:
-        """Whether the last step is a Hadamard transform that can be applied to weights instead."""
-        return self._is_fused and isinstance(self.down_, FoldedHadamard)
 
     def _transform_rows(self, X: Any) -> NDArray[np.floating]:
         """Map validated rows."""
