@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.preprocessing import StandardScaler
 
 from craftmaps.kernels import DotProductKernel
+from craftmaps.learners.persistence.rebuilt_kernels import SAVED_KERNELS
 from craftmaps.learners.persistence.rebuilt_maps import BESIDE_LEARNED
 from craftmaps.learners.persistence.stored_rows import rows_to_plain
 from craftmaps.maps.catalogue import SAVED_MAPS
@@ -37,12 +38,12 @@ def lift_to_plain(lift: Lift) -> dict[str, Any]:
 
 
 def refuse_foreign(part: Any) -> None:
-    """Refuse a map or a metric, fitted or not, that a file cannot describe."""
+    """Refuse a map or a metric, fitted or not, or a kernel that a file cannot describe."""
     if part is None or isinstance(part, str):
         return
-    if type(part) not in (*_LEARNED, *SAVED_MAPS.values()):
+    if type(part) not in (*_LEARNED, *SAVED_MAPS.values(), *SAVED_KERNELS.values()):
         raise TypeError(
-            f"A model with a {type(part).__name__} cannot be saved: only maps and metrics of this library can be."
+            f"A model with a {type(part).__name__} cannot be saved: only maps, metrics and kernels of this library can be."
         )
     if isinstance(part, SeededMap):
         part._refuse_unsavable()
@@ -76,6 +77,7 @@ def _part_to_plain(part: Any) -> dict[str, Any] | None:
 def _plain(value: Any) -> Any:
     """Return a parameter or a value of a state as JSON takes it."""
     if isinstance(value, DotProductKernel):
+        refuse_foreign(value)
         parameters = {name: _plain(inner) for name, inner in value.get_params(deep=False).items()}
         return {"class": type(value).__name__, "parameters": parameters}
     if isinstance(value, SeededMap):
