@@ -1,4 +1,4 @@
-"""Every public map, in the configurations that laws, contract and faults go through."""
+"""Every public map, in the configurations that the tests of laws, contract and faults use."""
 
 from craftmaps import (
     CovarianceMetric,
@@ -38,7 +38,7 @@ MAPS = {
     "metric of few axes": CovarianceMetric(0.5, 5, center=False, normalize=False),
 }
 
-# Those of the Hadamard loops alone: they promise equal bits.
+# Maps that run in Hadamard loops only, whose results are equal bit for bit.
 BIT_EQUAL = (
     "maclaurin",
     "maclaurin complex",

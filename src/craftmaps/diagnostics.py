@@ -1,4 +1,4 @@
-"""What section 3.2 of the paper looks at: spectra, ranks and weights, as arrays to plot."""
+"""The diagnostics of section 3.2 of the paper: spectra, ranks and weights, as arrays to plot."""
 
 from typing import NamedTuple
 
@@ -29,7 +29,7 @@ def kernel_error(Z: Rows, K: Rows) -> float:
 def log_scree(kernel_matrix: Rows) -> NDArray[np.float64]:
     """Return log10 of the eigenvalues of a kernel matrix, largest first (Figure 2a of the paper).
 
-    Eigenvalues at or below rounding error are -inf: that part of the space is not there.
+    Eigenvalues at or below rounding error are -inf.
     """
     K = check_array(kernel_matrix, dtype=np.float64, input_name="kernel_matrix")
     if K.shape[0] != K.shape[1]:
@@ -38,7 +38,7 @@ def log_scree(kernel_matrix: Rows) -> NDArray[np.float64]:
 
 
 def feature_log_scree(Z: Rows) -> NDArray[np.float64]:
-    """Return `log_scree` of ZZ' from the features, without squaring their rounding errors."""
+    """Return `log_scree` of ZZ', computed from Z so that rounding errors are not squared."""
     Z = check_array(Z, dtype=np.float64, input_name="Z")
     values = np.zeros(Z.shape[0])
     singular = linalg.svdvals(Z)
@@ -63,7 +63,7 @@ class WeightHistogram(NamedTuple):
 def weight_histogram(Z: Rows, y: Rows, alpha: float = 1e-3, bins: int = 101) -> WeightHistogram:
     """Learn a linear two-class model on features and histogram its weights (Figures 2b and 2c).
 
-    Weights are those of a ridge regression of +1 and -1 with penalty alpha * trace(Z'Z) / E, scaled
+    The weights are from a ridge regression of +1 and -1 with penalty alpha * trace(Z'Z) / E, scaled
     so that the largest is 1. A spike at zero shows features that play no role.
     """
     Z = check_array(Z, dtype=np.float64, input_name="Z")
@@ -76,7 +76,7 @@ def weight_histogram(Z: Rows, y: Rows, alpha: float = 1e-3, bins: int = 101) -> 
     if not alpha > 0:
         raise ValueError(f"alpha must be more than 0, got {alpha}.")
     penalty = alpha * float(np.mean(Z**2)) * Z.shape[0]
-    # In the space of rows: there are usually fewer of them than features.
+    # Solved in the space of rows, which are usually fewer than features.
     gram = Z @ Z.T
     gram[np.diag_indices_from(gram)] += penalty
     weights = Z.T @ linalg.solve(gram, target, assume_a="pos")
@@ -86,7 +86,7 @@ def weight_histogram(Z: Rows, y: Rows, alpha: float = 1e-3, bins: int = 101) -> 
 
 
 def _log(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return log10 of eigenvalues, with -inf for what is only rounding error."""
+    """Return log10 of eigenvalues; rounding errors become -inf."""
     floor = values.max() * values.size * np.finfo(float).eps
     result = np.full(values.shape, -np.inf)
     np.log10(values, out=result, where=values > floor)

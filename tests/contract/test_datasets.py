@@ -1,4 +1,4 @@
-"""Named data sets have the same labels wherever they come from."""
+"""Named data sets have the same labels from every source."""
 
 import numpy as np
 import pytest

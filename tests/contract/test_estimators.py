@@ -42,7 +42,7 @@ ESTIMATORS = [
 ]
 
 
-# Some checks fit on a single row; that there are fewer rows than landmarks is then said as a warning.
+# Some checks fit on a single row, which warns of fewer rows than landmarks.
 @pytest.mark.filterwarnings("ignore:n_components=5 landmarks were asked for:UserWarning")
 @parametrize_with_checks(ESTIMATORS)
 def test_scikit_learn_contract(estimator, check):

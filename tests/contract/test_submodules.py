@@ -1,4 +1,4 @@
-"""The modules that documentation names are there with the package, and imported when they are first used."""
+"""Public modules are attributes of the package, and imported when first used."""
 
 import subprocess
 import sys

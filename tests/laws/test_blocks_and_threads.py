@@ -1,4 +1,4 @@
-"""A row becomes the same bits in whatever block, lane and thread it is mapped."""
+"""A row has the same features, bit for bit, in every block, lane and thread."""
 
 import threading
 
@@ -170,7 +170,7 @@ def test_blas_is_given_back_by_whoever_leaves_last():
                 entered.set()
                 may_leave.wait(60)
             has_left.set()
-            may_end.wait(60)  # alive, so that it would stay in charge
+            may_end.wait(60)  # stays alive, so that it could keep the setting
 
         thread = threading.Thread(target=first)
         thread.start()

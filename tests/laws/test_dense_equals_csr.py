@@ -1,4 +1,4 @@
-"""Dense and CSR rows give equal features, whichever of them the map was fitted on."""
+"""Dense and CSR rows have equal features, and a fit on either gives the same map."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Features before their last linear step, times folded weights, are features times weights."""
+"""Unfinished features times folded weights equal features times weights."""
 
 import numpy as np
 import pytest

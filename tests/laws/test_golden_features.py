@@ -1,4 +1,4 @@
-"""Features are fixed for ever: a model file holds a seed, so no later version may move a map."""
+"""Features never change: a model file holds a seed, so every later version must draw the same map."""
 
 import numpy as np
 import pytest

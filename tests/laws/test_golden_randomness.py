@@ -1,4 +1,4 @@
-"""Randomness is portable: the streams are fixed for ever, and easy to rebuild from their definition."""
+"""Randomness is portable: streams never change, and follow from a short definition."""
 
 import numpy as np
 import pytest

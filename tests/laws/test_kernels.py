@@ -1,4 +1,4 @@
-"""Kernels are their formulas, and their coefficients are their series."""
+"""Kernels equal their formulas, and their coefficients sum to them."""
 
 import math
 
@@ -83,6 +83,20 @@ def test_a_clone_is_the_same_kernel(rows, kernel):
     assert copy is not kernel
     assert copy.get_params() == kernel.get_params()
     np.testing.assert_array_equal(copy(rows), kernel(rows))
+
+
+@pytest.mark.parametrize(("kernel", "n_degrees"), [(Polynomial(4), 5), (MaclaurinSeries([1, 2, 0]), 2)], ids=str)
+def test_number_of_degrees(kernel, n_degrees):
+    assert kernel.n_degrees == kernel.maclaurin_coefficients().size == n_degrees
+    assert Exponential().n_degrees is None
+
+
+def test_a_series_is_an_ordinary_estimator():
+    given = [0.0, 1.0]
+    kernel = MaclaurinSeries(given)
+    assert kernel.coefficients is given
+    assert vars(kernel) == {"coefficients": given}
+    assert {"get_params", "set_params"}.isdisjoint(vars(MaclaurinSeries))
 
 
 def test_parameters_of_a_series_can_be_set(rows):

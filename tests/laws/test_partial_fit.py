@@ -1,4 +1,4 @@
-"""Learning in parts is learning at once: landmarks exactly, covariances up to rounding."""
+"""`partial_fit` on parts equals `fit` on all rows: landmarks exactly, covariances up to rounding."""
 
 import numpy as np
 import pytest
@@ -81,7 +81,7 @@ def test_metric_in_parts(spread_rows, cuts, parameters):
 @CUTS
 @pytest.mark.parametrize("parameters", [{}, {"center": False, "power": 0.5}])
 def test_metric_merged(rows, spread_rows, cuts, parameters):
-    # Without centring the mean is an axis of its own: rows near the origin then, not far from it.
+    # Without centring, a large mean would dominate the axes.
     X = spread_rows if parameters.get("center", True) else spread_rows - spread_rows.mean(axis=0) + 1
     whole = CovarianceMetric(**parameters).fit(X)
     first, *others = [CovarianceMetric(**parameters).fit(part) for part in np.split(X, cuts)]

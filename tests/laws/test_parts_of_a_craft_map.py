@@ -1,4 +1,4 @@
-"""A CraftMap takes any transformer up and any random projection down, and leaves those given alone."""
+"""A CraftMap takes any transformer as up and any random projection as down, and does not change them."""
 
 import numpy as np
 import pytest

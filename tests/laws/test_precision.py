@@ -1,4 +1,4 @@
-"""Single precision stays single precision, and close to double."""
+"""Single precision is kept, and is close to double precision."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What `fit` learns from a set of rows does not depend on their order, nor on repetitions."""
+"""`fit` depends neither on the order of the rows nor on repetitions."""
 
 import numpy as np
 import pytest

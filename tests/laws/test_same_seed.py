@@ -1,4 +1,4 @@
-"""A seed is a map: the same one gives the same features, here and in another process."""
+"""A seed determines the features, in this and in any other process."""
 
 import hashlib
 import json

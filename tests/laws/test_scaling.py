@@ -15,7 +15,7 @@ PAIRS = [
 @pytest.mark.parametrize(("kernel", "flatter"), PAIRS, ids=[str(kernel) for kernel, _ in PAIRS])
 @pytest.mark.parametrize("complex_weights", [False, True])
 def test_long_rows_of_a_flat_kernel(rows, kernel, flatter, complex_weights):
-    # Fitted on one row: of several, another sample would be taken if their numbers are others.
+    # Fitted on one row: scaling changes the hashes of rows, and so the sample of several.
     short, long = (
         RandomMaclaurin(k, 50, complex_weights=complex_weights, random_state=0).fit(X[:1])
         for k, X in ((kernel, rows), (flatter, 2.0**8 * rows))

@@ -1,4 +1,4 @@
-"""Fences around the buffers of loops, which check no bounds themselves."""
+"""Fences around the buffers of loops, which do not check bounds."""
 
 import pytest
 

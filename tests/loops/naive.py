@@ -54,7 +54,7 @@ def folded_matrix(projection):
 
 
 def up_then_down(craft_map, X):
-    """Return what a fitted CraftMap promises: up, down, and the last columns as they are."""
+    """Return the features of a fitted CraftMap, one projection after the other; the last columns are kept."""
     Z = craft_map.up_.transform(X)
     n_down = Z.shape[1] - craft_map.n_kept_
     return np.concatenate([craft_map.down_.transform(Z[:, :n_down]), Z[:, n_down:]], axis=1)

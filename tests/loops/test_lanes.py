@@ -10,17 +10,17 @@ PRECISIONS = pytest.mark.parametrize("dtype", [np.float32, np.float64])
 
 
 def layout(n_rows, width, dtype, n_numbers):
-    """Return where columns go, their factors, room for the tiles and the line."""
+    """Return positions and factors of columns, empty tiles and the line."""
     rng = np.random.default_rng(n_rows)
     position = rng.permutation(n_numbers)[:width]
     factor = rng.normal(size=width).astype(dtype)
     line = line_for(n_rows, dtype)
-    tiles = np.full((-(-n_rows // len(line)), n_numbers * len(line)), 7, dtype)  # old numbers must go
+    tiles = np.full((-(-n_rows // len(line)), n_numbers * len(line)), 7, dtype)  # to be overwritten
     return position, factor, tiles, line
 
 
 def in_tiles(X, position, factor, tiles, line):
-    """Return the tiles as they should be."""
+    """Return the expected tiles."""
     expected = np.zeros((tiles.shape[0], tiles.shape[1] // len(line), len(line)), tiles.dtype)
     for row in range(X.shape[0]):
         for k in range(X.shape[1]):

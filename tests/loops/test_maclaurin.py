@@ -1,4 +1,4 @@
-"""Hadamard Maclaurin features are the products that the draw says, column by column."""
+"""Hadamard Maclaurin features equal the products that were drawn, column by column."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""A row hash depends on what stands where, and on nothing else."""
+"""A row hash depends on the entries and their columns only."""
 
 import numpy as np
 import pytest

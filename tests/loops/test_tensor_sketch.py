@@ -1,4 +1,4 @@
-"""Convolved count sketches are those of the twin, whichever Fourier transform does it."""
+"""Convolved count sketches equal the twin with either Fourier transform."""
 
 import numpy as np
 import pytest

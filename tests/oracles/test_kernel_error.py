@@ -1,4 +1,4 @@
-"""On real rows: compact maps beat their up-maps, and errors are as predicted."""
+"""On real rows, compact maps beat their up-projections, and errors are as predicted."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Plans, bounds and diagnostics against what they are made of."""
+"""Plans, bounds and diagnostics against measurements and formulas."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""What follows from shares for groups and columns, against a plain loop over the groups."""
+"""Groups and columns of degree shares against a plain loop over the groups."""
 
 import numpy as np
 import pytest

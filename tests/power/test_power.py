@@ -67,7 +67,7 @@ def test_variance_check_sees_a_wrong_map(factor):
 
 
 class Repeating(RandomMaclaurin):
-    """A map whose groups of features share the rows of their blocks too, so that they are all the same."""
+    """A map whose groups of features take the same rows of their blocks, so that all groups are equal."""
 
     def _draw(self):
         super()._draw()

@@ -40,7 +40,7 @@ def test_complex_rademacher(degree):
 @pytest.mark.parametrize("degree", [2, 3])
 @pytest.mark.parametrize("projection", ["hadamard", "stratified"])
 def test_hadamard_blocks(D, degree, projection):
-    """Whether groups of features share their blocks or not, the variance is the same."""
+    """The variance is the same whether groups of features share their blocks or not."""
     d = X.shape[1]
     values = estimates(pure(degree, D, projection=projection), X, N_DRAWS)
     together = (D // d * d * (d - 1) + D % d * (D % d - 1)) / D**2
@@ -109,13 +109,13 @@ PREDICTED = {
 
 @pytest.mark.parametrize("name", PREDICTED)
 def test_predicted_variance_of_whole_maps(name):
-    """What `predicted_error` adds up, for maps of several degrees and over down-projections."""
+    """The sums in `predicted_error` hold for maps of several degrees and over down-projections."""
 
     def make(seed):
         return PREDICTED[name].set_params(random_state=seed)
 
     values = estimates(make, X, 1000)
-    # Shares that a pool draws differ from seed to seed, and with them mean and variance.
+    # A pool draws other counts for every seed, so mean and variance differ.
     moments = [make(seed).fit(X)._estimate_moments(X) for seed in range(25)]
     spread = np.var([m.mean for m in moments], axis=0)
     wanted = np.mean([m.variance for m in moments], axis=0) + spread

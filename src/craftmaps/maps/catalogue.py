@@ -1,4 +1,4 @@
-"""The maps of this library by name: which there are, how they are made, and what `plan` and model files know of them.
+"""The maps of this library by name, for learners, `plan` and model files.
 
 A new map needs its own module and an entry here. A learner then takes its name, `plan` compares it and model files
 hold it.
@@ -34,7 +34,7 @@ class MapEntry:
         The kernels that the map can estimate.
     up_factors : tuple of int
         If the map has an up-projection: its widths to compare, in units of `n_components`.
-    most_components : int or None
+    most_components : int
         The largest width that a plan considers.
     holds_rows : bool
         Whether features depend on rows that `fit` chooses; the error must then be measured on other rows.
@@ -45,7 +45,7 @@ class MapEntry:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     kernel_class: type[DotProductKernel] = DotProductKernel
     up_factors: tuple[int, ...] = ()
-    most_components: int | None = None
+    most_components: int = 2**14
     holds_rows: bool = False
 
     def make(self, kernel: Any, n_components: int, up_components: int | None, seed: int) -> Any:
@@ -55,7 +55,7 @@ class MapEntry:
 
     def candidates(self, kernel: Any, n_components: int, seed: int) -> Iterator[Any]:
         """Yield the maps of a width that a plan compares."""
-        if not isinstance(kernel, self.kernel_class) or n_components > (self.most_components or n_components):
+        if not isinstance(kernel, self.kernel_class) or n_components > self.most_components:
             return
         for factor in self.up_factors or (1,):
             if factor * n_components <= _WIDEST_UP:

@@ -6,12 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
 from sklearn.utils import check_scalar
 
 from craftmaps._rows.randomness import child_seed
 from craftmaps._rows.sampling import SampledRows
-from craftmaps._system.threads import blas_threads
 from craftmaps.kernels import DotProductKernel, Polynomial, check_kernel
 from craftmaps.maps.craft_parts import (
     UP_MAPS,
@@ -22,14 +20,13 @@ from craftmaps.maps.craft_parts import (
     checked_up,
     make_down,
     make_up,
+    transform_in_blocks,
 )
 from craftmaps.maps.drawing_costs import DrawingCost
 from craftmaps.maps.feature_map import FeatureMap, KernelMap, NoState, SeededMap
 from craftmaps.maps.fused import can_be_fused, fused_transform, fused_weights
 from craftmaps.maps.moments import EstimateMoments
 from craftmaps.maps.projections import FoldedHadamard, HadamardProjection, SubsampledHadamard
-
-_BLOCK_BYTES = 2**24
 
 
 class CraftState(NamedTuple):
@@ -171,6 +168,9 @@ class CraftMap(KernelMap):
             self.down_._draw()
         else:
             self.down_.fit(np.zeros((1, self._n_down)))  # random projections look at the width only
+        # Whether one loop runs both projections, and whether it ends with a transform that weights can take over.
+        self._is_fused = can_be_fused(self.up_, self.down_)
+        self._is_foldable = self._is_fused and isinstance(self.down_, FoldedHadamard)
         if self._is_fused:
             self._fused_weights = fused_weights(self.up_, self.down_)
 
@@ -217,21 +217,11 @@ class CraftMap(KernelMap):
         """Width of an up-projection given by name."""
         return int(self.up_components or 8 * int(self.n_components))
 
-    @property
-    def _is_fused(self) -> bool:
-        """Whether one loop runs both projections."""
-        return can_be_fused(self.up_, self.down_)
-
-    @property
-    def _is_foldable(self) -> bool:
-        """Whether the last step is a Hadamard transform that can be applied to weights instead."""
-        return self._is_fused and isinstance(self.down_, FoldedHadamard)
-
     def _transform_rows(self, X: Any) -> NDArray[np.floating]:
         """Map validated rows."""
         if self._is_fused:
             return fused_transform(X, self.up_, self.down_, self._fused_weights)
-        return self._transform_in_blocks(X)
+        return transform_in_blocks(X, self.up_, self.down_, self._n_down, self._n_features_out)
 
     def _transform_into(self, X: Any, out: NDArray[np.floating]) -> None:
         """Write the features of validated rows to `out`."""
@@ -250,19 +240,6 @@ class CraftMap(KernelMap):
             fused_transform(X, self.up_, self.down_, self._fused_weights, out, is_finished=False)
         else:
             self._transform_into(X, out)
-
-    def _transform_in_blocks(self, X: Any) -> NDArray[np.floating]:
-        """Run one projection after the other, on blocks of rows that bound the size of the up-features."""
-        out = np.empty((X.shape[0], self._n_features_out), X.dtype)
-        block = max(16, _BLOCK_BYTES // (8 * self._n_down))
-        with blas_threads():
-            for start in range(0, X.shape[0], block):
-                Z = apply_to_rows(self.up_, X[start : start + block], X.dtype)
-                projected = apply_to_rows(self.down_, Z[:, : self._n_down], X.dtype)
-                end = projected.shape[1]
-                out[start : start + block, :end] = projected.toarray() if issparse(projected) else projected
-                out[start : start + block, end:] = Z[:, self._n_down :] if self.n_kept_ else 0
-        return out
 
     @property
     def _estimated_kernel(self) -> Any:

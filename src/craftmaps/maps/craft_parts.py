@@ -1,4 +1,4 @@
-"""The two projections of a compact map: how they are made and read from model files, and their variance."""
+"""The two projections of a compact map: how they are made, applied and read from files, and their variance."""
 
 from typing import Any
 
@@ -10,6 +10,7 @@ from sklearn.random_projection import BaseRandomProjection, GaussianRandomProjec
 
 from craftmaps._rows.tiling import next_power_of_two
 from craftmaps._system.fields import DamagedError
+from craftmaps._system.threads import blas_threads
 from craftmaps.kernels import DotProductKernel
 from craftmaps.maps.drawing_costs import WIDEST_MAP
 from craftmaps.maps.feature_map import FeatureMap
@@ -18,6 +19,7 @@ from craftmaps.maps.moments import chunked_hadamard_variance, folded_hadamard_va
 from craftmaps.maps.projections import FoldedHadamard, SubsampledHadamard
 from craftmaps.maps.tensor_sketch import TensorSketch
 
+_BLOCK_BYTES = 2**24
 # The maps that a name, or None for a given map, can stand for in a model file.
 UP_MAPS: dict[str | None, tuple[type, ...]] = {
     "maclaurin": (RandomMaclaurin,),
@@ -60,6 +62,23 @@ def apply_to_rows(transformer: Any, X: Any, dtype: np.dtype) -> Any:
     rows = getattr(transformer, "_transform_rows", transformer.transform)(X)
     rows = rows if issparse(rows) else np.asarray(rows)
     return rows.astype(dtype, copy=False)
+
+
+def transform_in_blocks(X: Any, up: Any, down: Any, n_down: int, n_components: int) -> NDArray[np.floating]:
+    """Run one projection after the other, on blocks of rows that bound the size of the up-features.
+
+    The first `n_down` columns of `up` are projected down, the others are kept.
+    """
+    out = np.empty((X.shape[0], n_components), X.dtype)
+    block = max(16, _BLOCK_BYTES // (8 * n_down))
+    with blas_threads():
+        for start in range(0, X.shape[0], block):
+            Z = apply_to_rows(up, X[start : start + block], X.dtype)
+            projected = apply_to_rows(down, Z[:, :n_down], X.dtype)
+            end = projected.shape[1]
+            out[start : start + block, :end] = projected.toarray() if issparse(projected) else projected
+            out[start : start + block, end:] = Z[:, n_down:] if n_down < Z.shape[1] else 0
+    return out
 
 
 def added_variance(

@@ -1,8 +1,8 @@
-"""Which degrees the features of a Maclaurin map have, and what each is worth.
+"""Allocate the columns of a Maclaurin map to degrees.
 
-A kernel f(x.y) = sum a_n (x.y)^n is estimated degree by degree. A degree gets a fixed number of
-features, or it shares a pool in which every feature draws its degree; either way the estimate
-is unbiased, for as few as one feature. Low degrees may also be kept exactly.
+A kernel f(x.y) = sum a_n (x.y)^n is estimated degree by degree. A degree gets a fixed number of features, or belongs
+to a pool in which every feature draws its degree. Both give unbiased estimates, even with a single feature. Low
+degrees may also be kept exactly.
 """
 
 from dataclasses import dataclass
@@ -29,12 +29,12 @@ def share_out(
     complex_weights: bool,
     seed: int,
 ) -> DegreeShares:
-    """Share n_columns out by a rule; keep degrees 0 and 1 exactly where that is asked for or better.
+    """Allocate columns by a rule; keep degrees 0 and 1 exactly if `exact` is True, or "auto" and it is better.
 
     `pairs` is a sample of pairs of different rows; `n_features` is the width of the input.
     """
     columns = 2 if complex_weights else 1
-    plans = []
+    candidates = []
     n_needed = 1
     for n_exact in {"auto": (2, 1, 0), True: (2,), False: (0,)}[exact]:
         n_exact = min(n_exact, coefficients.size)
@@ -45,24 +45,32 @@ def share_out(
         n_needed = n_linear + n_constant + (columns if rest.any() else 0)
         if n_columns < n_needed:
             continue
-        plan = _Plan.make(rest, n_exact, pairs, n_draws, rule, complex_weights)
-        plans.append((plan.expected_variance(pairs, order, complex_weights), n_linear, n_constant, n_draws, plan))
-    if not plans:
+        allocation = _Allocation.make(rest, n_exact, pairs, n_draws, rule, complex_weights)
+        variance = allocation.expected_variance(pairs, order, complex_weights)
+        candidates.append((variance, n_linear, n_constant, allocation))
+    if not candidates:
         raise ValueError(
             f"n_components must be at least {n_needed} to keep degrees 0 and 1 exactly "
             f"(exact_low_degrees=True) for {n_features} features, got {n_columns}."
         )
-    _, n_linear, n_constant, n_draws, plan = min(plans, key=lambda candidate: candidate[0])
-    counts = plan.draw(seed)
-    # A constant is one column even where a feature is complex.
-    n_unused = n_columns - n_linear - n_constant - columns * int(counts[1:].sum()) - int(counts[0])
-    exact_part = (n_unused, n_linear, n_constant)
-    return DegreeShares(coefficients, counts, plan.weights, *exact_part, order, complex_weights)
+    _, n_linear, n_constant, allocation = min(candidates, key=lambda candidate: candidate[0])
+    counts = allocation.draw(seed)
+    return DegreeShares(
+        coefficients=coefficients,
+        counts=counts,
+        weights=allocation.weights,
+        # A constant is one column even if features are complex.
+        n_unused=n_columns - n_linear - n_constant - columns * int(counts[1:].sum()) - int(counts[0]),
+        n_linear=n_linear,
+        n_constant=n_constant,
+        order=order,
+        complex_weights=complex_weights,
+    )
 
 
 @dataclass(frozen=True)
-class _Plan:
-    """Fixed counts a degree, and a pool of features that draw their degree."""
+class _Allocation:
+    """A fixed number of features for every degree, and a pool of features that draw their degree."""
 
     fixed: NDArray[np.int64]
     pool_size: int
@@ -71,8 +79,8 @@ class _Plan:
     pool_start: int | None = None  # the geometric rule draws start + a geometric number
 
     @classmethod
-    def make(cls, rest, n_exact, pairs, n_draws, rule, complex_weights) -> "_Plan":
-        """Plan n_draws features for the degrees whose coefficient in `rest` is not zero."""
+    def make(cls, rest, n_exact, pairs, n_draws, rule, complex_weights) -> "_Allocation":
+        """Allocate `n_draws` features to the degrees whose coefficient in `rest` is not zero."""
         n = np.arange(rest.size)
         if rule == "geometric":
             shares = np.where(n < n_exact, 0.0, 0.5 ** (n - n_exact + 1.0))
@@ -83,16 +91,16 @@ class _Plan:
         variance = np.maximum(second - [np.mean(pairing.A**i) for i in n], 0.0)
         variance[second * 1e-12 >= variance] = 0  # rounding errors
         want = rest * np.sqrt(variance) if rule == "optimal" else rest
-        # Rows of zeros say nothing of how degrees differ.
+        # The maximum is for rows of zeros, on which all degrees look alike.
         return cls._rounded(rest, want, rest * np.sqrt(np.maximum(second, 1e-12)), n_draws)
 
     @classmethod
-    def _rounded(cls, rest, want, spread, n_draws) -> "_Plan":
-        """Turn the numbers of features that are wanted into whole counts.
+    def _rounded(cls, rest, want, spread, n_draws) -> "_Allocation":
+        """Round the wanted numbers of features to integers.
 
-        Degrees that are worth less than a feature share a pool, in which a degree is drawn like its
-        `spread`, the root of its second moment: there the mean of a degree adds to the variance
-        too. A degree without any variance gets one feature.
+        Degrees that deserve less than one feature form a pool, in which a degree is drawn in proportion to its
+        `spread`, the root of its second moment: in a pool the mean of a degree adds to the variance
+        too. A degree without variance gets one feature.
         """
         live = rest > 0
         fixed = np.zeros(rest.size, np.int64)
@@ -121,7 +129,7 @@ class _Plan:
         return cls(fixed, pool_size, shares, weights)
 
     def draw(self, seed: int) -> NDArray[np.int64]:
-        """Return the number of features of each degree."""
+        """Return the number of features of each degree; the pool is drawn."""
         if self.pool_start is not None:
             # The number of trailing zero bits of a word is geometric, as in the paper with p = 2.
             words = raw_words(seed, "degrees", self.pool_size)
@@ -136,7 +144,7 @@ class _Plan:
     def expected_variance(self, pairs: Pairs, order: int | None, complex_weights: bool) -> float:
         """Return the variance of the estimate, averaged over the pairs and over the draw of the pool.
 
-        It must not depend on the draw itself: choosing the luckier of two draws would bias the map.
+        The variance of the draw itself will not do: choosing the luckier of two draws would bias the map.
         """
         counts = self.fixed + np.rint(self.pool_size * self.pool_shares).astype(np.int64)
         groups = group_counts(counts, order)
@@ -150,13 +158,13 @@ class _Plan:
             for n in powers[(powers > 0) & (self.weights > 0)]:
                 moment = one_feature(of_estimate(pairs), int(n), complex_weights) - pairs.S**n
                 total = total + rounding[n] * self.weights[n] ** 2 * moment
-        # Less than rounding errors is nothing: of equally good plans the more exact one is taken.
+        # Variances below rounding errors count as 0, so that of equally good candidates the most exact one wins.
         mean = float(np.mean(total))
         return mean if mean > 1e-12 * float(np.mean(pairs.N)) else 0.0
 
 
 def _largest_remainders(want: NDArray[np.float64], n: int) -> NDArray[np.int64]:
-    """Share n out in whole numbers, at least one for everything that is wanted."""
+    """Split n into integers in proportion to `want`, at least 1 where `want` is not zero."""
     counts = np.zeros(want.size, np.int64)
     live = np.flatnonzero(want)
     if not live.size or n <= 0:

@@ -1,4 +1,4 @@
-"""Limits of what a model file can make a map draw.
+"""Limits of the draws that a model file can cause.
 
 A file of a few bytes can describe a map that would fill the memory. Maps report the sizes of their draws before they
 draw; at all limits together, loading takes seconds and about two gigabytes.

@@ -76,13 +76,19 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
     def _validated(self, X: Rows, reset: bool = True) -> Any:
         """Return X as float32 or float64 rows, dense or CSR; with `reset` remember its width."""
+        if not reset:
+            return self._finite_rows(X, reset)
         with self._unchanged_on_error():
-            X = validate_data(
-                self, X, dtype=(np.float64, np.float32), accept_sparse="csr", reset=reset, ensure_all_finite=False
-            )
-            # scikit-learn's own check runs on one thread and takes a twentieth of the time of a map.
-            if not (get_config()["assume_finite"] or has_finite_sums(X.data if issparse(X) else X)):
-                assert_all_finite(X, estimator_name=type(self).__name__, input_name="X")
+            return self._finite_rows(X, reset)
+
+    def _finite_rows(self, X: Rows, reset: bool) -> Any:
+        """Validate X; scikit-learn remembers the width of rows before they are found not to be finite."""
+        X = validate_data(
+            self, X, dtype=(np.float64, np.float32), accept_sparse="csr", reset=reset, ensure_all_finite=False
+        )
+        # scikit-learn's own check runs on one thread and takes a twentieth of the time of a map.
+        if not (get_config()["assume_finite"] or has_finite_sums(X.data if issparse(X) else X)):
+            assert_all_finite(X, estimator_name=type(self).__name__, input_name="X")
         return without_duplicates(X)
 
     @contextmanager
@@ -174,7 +180,7 @@ class SeededMap(FeatureMap):
 
     @abstractmethod
     def _drawing_costs(self) -> Iterable[DrawingCost]:
-        """Return what `_draw` would take, before anything is drawn."""
+        """Return the sizes of the draws, before anything is drawn."""
 
     @property
     @abstractmethod

@@ -85,15 +85,15 @@ class MaclaurinDraw(NamedTuple):
 
     @property
     def n_factor_lines(self) -> int:
-        """Lines that the transformed blocks of a group take."""
-        return int(np.diff(self.first_factor).max(initial=1)) * self.n_parts * self.order
+        """Lines that the transformed blocks of a group take; the first group has the highest degree."""
+        return max(1, int(self.first_factor[:2][-1])) * self.n_parts * self.order
 
     def for_loops(self) -> Any:
         """Return the draw as the named tuple that the loops are compiled for."""
         from craftmaps._loops import hadamard
 
-        values = self._asdict()
-        return hadamard.MaclaurinDraw(**{k: frozen(v) if isinstance(v, np.ndarray) else v for k, v in values.items()})
+        values = (frozen(value) if isinstance(value, np.ndarray) else value for value in self)
+        return hadamard.MaclaurinDraw(**dict(zip(self._fields, values, strict=True)))
 
 
 def n_blocks(shares: DegreeShares, projection: str) -> int:

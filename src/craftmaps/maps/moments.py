@@ -1,15 +1,14 @@
 r"""Closed-form moments of the random maps, for any pair of rows.
 
-All maps here multiply signed sums of coordinates, so their second moments come from pairing the
-coordinates of four such sums. For four vectors (u, v, u', v') in one factor there are
-three pairings with the values A, B and C, which overlap where all four coordinates are
-one, with the value Q = sum x_i^2 y_i^2. Two choices of the four vectors are needed:
+All maps here multiply signed sums of coordinates, so their second moments come from pairing the coordinates of four
+sums. Four vectors (u, v, u', v') in one factor have three pairings, with the values A, B and C. They overlap where
+all four coordinates coincide, with the value Q = sum x_i^2 y_i^2. Two choices of the four vectors are needed:
 
 - the kernel estimate squared, (z(x).z(y))^2: A = S, B = N, C = S;
 - the product of two squared lengths, abs(z(x))^2 abs(z(y))^2: A = N, B = C = S;
 
-with S = (x.y)^2 and N = abs(x)^2 abs(y)^2. One formula then serves both. The first gives the
-variance of a map, the second what a down-projection after it adds.
+with S = (x.y)^2 and N = abs(x)^2 abs(y)^2. One formula serves both. The first choice gives the variance of a map,
+the second the variance that a down-projection adds.
 """
 
 from typing import NamedTuple
@@ -24,7 +23,7 @@ Matrix = NDArray[np.float64]
 
 
 class Pairs(NamedTuple):
-    """What the moments need to know of every pair (x, y), as matrices."""
+    """Products and lengths of every pair (x, y), as matrices."""
 
     dot: Matrix  # x.y
     left: Matrix  # |x|^2, as a column
@@ -43,7 +42,7 @@ class Pairs(NamedTuple):
 
 
 class Pairing(NamedTuple):
-    """The three pairings of four vectors, and what a factor is worth that only one side has."""
+    """The three pairings of four vectors, and the value of a factor that only one of two features has."""
 
     A: Matrix
     B: Matrix
@@ -54,9 +53,9 @@ class Pairing(NamedTuple):
 
 
 class EstimateMoments(NamedTuple):
-    """Moments of a map's kernel estimate over its draws, at every pair of rows, as matrices.
+    """Moments of the kernel estimate of a map over its draws, at every pair of rows, as matrices.
 
-    A down-projection after the map needs to know the last two.
+    The last two give the variance that a down-projection adds.
     """
 
     mean: Matrix
@@ -108,7 +107,7 @@ def one_feature(pairing: Pairing, degree: int, complex_weights: bool = False) ->
 def two_features(pairing: Pairing, degree: int, order: int, complex_weights: bool = False) -> Matrix:
     """Mixed moment of two features that share all blocks of a Hadamard matrix of this order.
 
-    Rows of one block are orthogonal, so this is less than the A^degree of independent features.
+    Rows of a block are orthogonal, so the moment is below the A^degree of independent features.
     """
     A, B, C, Q = pairing[:4]
     others = max(order - 1, 1)
@@ -125,16 +124,16 @@ def maclaurin_covariance(
     Parameters
     ----------
     pairing : Pairing
-        Which of the two moments.
+        Choice of the moment: `of_estimate` or `of_lengths`.
     weights : ndarray of shape (n_degrees,)
-        What one feature of each degree contributes: a_n divided by the number of features.
+        Contribution of one feature of each degree: a_n divided by the number of features.
     groups : ndarray of shape (n_groups, n_degrees)
-        Features of each degree in each group of Hadamard blocks; with `order=None`
-        features are independent and the groups do not matter.
+        Features of each degree in each group of Hadamard blocks. With `order=None`
+        features are independent, and groups do not matter.
     order : int or None
         Order of the Hadamard matrix of a block.
     complex_weights : bool
-        Whether a feature is complex, that is two columns.
+        Whether a feature is complex, and so has two columns.
     """
     counts = groups.sum(axis=0)
     total = np.zeros(np.broadcast_shapes(pairing.A.shape, pairing.left.shape, pairing.right.shape))
@@ -154,7 +153,7 @@ def maclaurin_covariance(
 
 
 def maclaurin_fourth(pairs: Pairs, degree: int, complex_weights: bool) -> Matrix:
-    """Mean of z(x)^2 z(y)^2 of one feature, or of its sum over real and imaginary part."""
+    """Mean of z(x)^2 z(y)^2 of one feature; of a complex one, summed over real and imaginary part."""
     if degree == 0 or not complex_weights:
         return one_feature(of_estimate(pairs), degree)
     N, S, Q = pairs.N, pairs.S, pairs.Q
@@ -184,9 +183,9 @@ def chunked_hadamard_variance(
     """Variance of a subsampled Hadamard projection whose input is not shuffled.
 
     Output rows differ in their residues modulo `chunk`, so their covariance depends on how
-    squared lengths and products are spread over chunks of the input: `sums` are the sums over chunks of
-    the products of two squared lengths and of the squared inner products. Evenly spread, or
-    shuffled, this is `subsampled_hadamard_variance`; the more uneven, the lower the variance.
+    squared lengths and products are distributed over chunks of the input. `sums` are two sums over chunks: of the
+    products of two squared lengths, and of the squared inner products. An even distribution, or
+    shuffled input, gives `subsampled_hadamard_variance`; an uneven one lowers the variance.
     """
     E, n_chunks = n_components, order // chunk
     N, S, Q = np.asarray(N), np.asarray(S), np.asarray(Q)
@@ -201,8 +200,8 @@ def folded_hadamard_variance(
 ) -> Matrix:
     """Variance of a Hadamard projection that adds up chunks of its input, with `sums` as above.
 
-    Two numbers of different chunks meet in one of `chunk` places, numbers of one chunk never. If not all rows
-    of the transform are kept, that of a subsampled Hadamard projection of the folded vectors is added.
+    Two numbers of different chunks share a place with probability 1 / `chunk`, numbers of one chunk never do. If
+    not all rows of the transform are kept, the variance of a subsampled Hadamard projection of the sums is added.
     """
     N, S, Q = np.asarray(N), np.asarray(S), np.asarray(Q)
     lengths_apart, products_apart = (N - sums[0]) / chunk, (S - sums[1]) / chunk
@@ -214,6 +213,6 @@ def folded_hadamard_variance(
 def random_projection_variance(
     N: ArrayLike, S: ArrayLike, Q: ArrayLike, n_components: int, density: float | None = None
 ) -> Matrix:
-    """Variance of a dense Gaussian projection, or of a sparse sign projection of some density."""
+    """Variance of a dense Gaussian projection, or of a sparse sign projection if `density` is given."""
     kurtosis = 0.0 if density is None else 1 / density - 3
     return (np.asarray(N) + np.asarray(S) + kurtosis * np.asarray(Q)) / n_components

@@ -114,7 +114,7 @@ class TensorSketch(KernelMap):
             super()._transform_into(X, out)
 
     def _folded(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Turn the weights of features into weights of their spectra, where our Fourier transforms compute those."""
+        """Turn the weights of features into weights of their spectra, if our Fourier transforms are used."""
         return _spectral_weights(weights) if self._is_for_lanes() else weights
 
     def _unfinished_into(self, X: Any, out: NDArray[np.floating]) -> None:
@@ -213,7 +213,7 @@ def _sketch_by_rows(X: Any, start: int, stop: int, buckets: NDArray, signs: NDAr
 def _spectral_weights(weights: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the weights of spectra in the order of the loops: bit-reversed, with frequencies 0 and D/2 in one place.
 
-    Of a real spectrum, the frequencies between them stand for two each.
+    The frequencies between them count twice: a real spectrum has each of them a second time, conjugated.
     """
     m = weights.shape[0] // 2
     place = np.zeros(1, np.int64)

@@ -1,10 +1,9 @@
 """The error bounds of the paper (section 3.4), as functions.
 
-The paper's letters: r is the degree of the homogeneous kernel (x.y)^r on unit vectors, D and E the
-widths of the up- and down-projection, n the number of points, eps the error. Where the paper gives
-constants they are here; where it writes a rate, the function returns the rate, and a comparison of
-two rates means something where their values do not. All of them are far from tight: use
-`plan` for numbers.
+The paper's letters: r is the degree of the homogeneous kernel (x.y)^r on unit vectors, D and E are the
+widths of the up- and down-projection, n is the number of points, eps the error. Functions have the paper's
+constants where it gives them. Where it writes a rate they return the rate, which can be compared with another rate
+but is no error itself. All bounds are far from tight: use `plan` for numbers.
 """
 
 import math
@@ -25,12 +24,12 @@ def lemma_condition(degree: int, error: float) -> float:
 
 
 def lemma_probability(up_components: int, degree: int, error: float) -> float:
-    """Bound the chance that one estimate is off by eps or more (Lemma 3.1).
+    """Bound the probability that one estimate is off by eps or more (Lemma 3.1).
 
     With D Gaussian features of degree r >= 2, for D of at least `lemma_condition`:
     c^r exp(-(D eps^2 / 11)^(1/(2r+2)) / 2) with c = 0.766, as printed. (The proof rounds
-    a moment down to a whole number and the printed bound does not.) Below that D the lemma says
-    nothing and the bound is 1.
+    a moment down to an integer; the printed bound does not.) Below that D the lemma does not apply,
+    and the bound is 1.
     """
     _check(up_components=up_components, degree=degree, error=error)
     if degree < 2:
@@ -82,7 +81,7 @@ def up_factor(n_points: int, degree: int) -> float:
 
 
 def _check(**values: float) -> None:
-    """Refuse what no bound is defined for."""
+    """Refuse values for which no bound is defined."""
     lowest = {"degree": 1, "n_points": 2, "up_components": 1, "n_components": 1}
     for name, value in values.items():
         if name == "error":

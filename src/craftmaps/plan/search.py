@@ -114,7 +114,7 @@ def plan(
     seed = seed_of(random_state)
     n_total = X.shape[0] if n_rows is None else int(n_rows)
     rows = bottom_rows(X, _SAMPLE_ROWS + _ROWS_TO_HOLD, seed)
-    # Maps that hold rows get other rows than those that their error is measured on.
+    # The error of a map that holds rows is measured on other rows.
     sample, to_hold = SampledRows(X[rows[:_SAMPLE_ROWS]]), SampledRows(X[rows[_SAMPLE_ROWS:]])
     left, right = sample.halves(seed)
     gram_rate, choices = _gram_rate(), []

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.preprocessing import StandardScaler
 
 from craftmaps.kernels import DotProductKernel
+from craftmaps.learners.persistence.rebuilt_kernels import SAVED_KERNELS
 from craftmaps.learners.persistence.rebuilt_maps import BESIDE_LEARNED
 from craftmaps.learners.persistence.stored_rows import rows_to_plain
 from craftmaps.maps.catalogue import SAVED_MAPS
@@ -37,12 +38,12 @@ def features_to_plain(lift: RowFeatures) -> dict[str, Any]:
 
 
 def refuse_foreign(part: Any) -> None:
-    """Refuse a map or a metric, fitted or not, that a file cannot describe."""
+    """Refuse a map or a metric, fitted or not, or a kernel that a file cannot describe."""
     if part is None or isinstance(part, str):
         return
-    if type(part) not in (*_LEARNED, *SAVED_MAPS.values()):
+    if type(part) not in (*_LEARNED, *SAVED_MAPS.values(), *SAVED_KERNELS.values()):
         raise TypeError(
-            f"A model with a {type(part).__name__} cannot be saved: only maps and metrics of this library can be."
+            f"A model with a {type(part).__name__} cannot be saved: only maps, metrics and kernels of this library can be."
         )
     if isinstance(part, SeededMap):
         part._refuse_unsavable()
@@ -75,6 +76,7 @@ def _part_to_plain(part: Any) -> dict[str, Any] | None:
 
 def kernel_to_plain(kernel: DotProductKernel) -> dict[str, Any]:
     """Describe a kernel."""
+    refuse_foreign(kernel)
     parameters = {name: _plain(inner) for name, inner in kernel.get_params(deep=False).items()}
     return {"class": type(kernel).__name__, "parameters": parameters}
 

@@ -7,11 +7,13 @@ import numpy as np
 from craftmaps._system.fields import Fields
 from craftmaps.kernels import HIGHEST_DEGREE, Exponential, MaclaurinSeries, Polynomial
 
+SAVED_KERNELS = {kernel.__name__: kernel for kernel in (Polynomial, Exponential, MaclaurinSeries)}
+
 
 def kernel_from_plain(fields: Fields, name: str) -> Any:
     """Rebuild a kernel, with every parameter checked."""
     plain = fields.object(name)
-    kernel = plain.one_of("class", ("Polynomial", "Exponential", "MaclaurinSeries"))
+    kernel = plain.one_of("class", tuple(SAVED_KERNELS))
     parameters = plain.object("parameters")
     if kernel == "Exponential":
         parameters.only(["gamma"])

@@ -3,8 +3,8 @@
 A file is not trusted. Every value is checked for its type and against all others, and the size of all draws against
 their limits, before anything is drawn: loops do not check bounds. Nothing that a file names is imported or called.
 
-All maps are rebuilt alike: the class from the catalogue, its parameters, the state that the map itself checks, and
-the draw. Map classes know what is specific to them (`_checked_parts`, `_checked_state`, `_drawing_costs`).
+All maps are rebuilt alike: class from the catalogue, parameters, state, draw. Checks that are specific to a map are
+methods of its class: `_checked_parts`, `_checked_state`, `_drawing_costs`.
 """
 
 from collections.abc import Iterable
@@ -20,7 +20,7 @@ from craftmaps.maps.feature_map import SeededMap
 
 # State that the format keeps beside the object `learned`: attribute of the map -> name in the file.
 BESIDE_LEARNED = {"shares_": "shares", "up_": "up", "n_kept_": "n_kept_"}
-_LONGEST_CHOICE = 40
+_LONGEST_NAME = 40
 
 
 class StateFields(Fields):
@@ -94,13 +94,13 @@ def _checked_parameters(map_class: type[SeededMap], fields: Fields) -> dict[str,
         elif isinstance(default, int):
             parameters[name] = fields.whole(name, 1)
         else:
-            parameters[name] = _checked_choice(fields, name)
+            parameters[name] = _checked_scalar(fields, name)
     return parameters
 
 
-def _checked_choice(fields: Fields, name: str) -> str | bool:
-    """Return a short string or a truth value."""
+def _checked_scalar(fields: Fields, name: str) -> Any:
+    """Return None, a truth value, a short string or a number."""
     value = fields.value(name)
-    if not isinstance(value, bool) and not (isinstance(value, str) and len(value) <= _LONGEST_CHOICE):
-        raise fields.refuse(name, "a name or a truth value")
-    return value
+    if value is None or isinstance(value, bool) or (isinstance(value, str) and len(value) <= _LONGEST_NAME):
+        return value
+    return fields.whole(name) if type(value) is int else fields.number(name)
