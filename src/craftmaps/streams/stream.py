@@ -108,8 +108,8 @@ class Stream:
     def with_means_of(self, pick: RowFilter) -> "Stream":
         """Return this stream with missing numbers replaced by the means of selected rows.
 
-        The means are taken over the rows that `pick` selects among those of the first look; see `blocks`. With
-        training rows selected, the rule holds no number computed from test rows.
+        The means are taken over the rows of the first look that `pick` selects; see `blocks`. If it selects training
+        rows, the rule holds no number computed from test rows.
         """
         if self._readers[0].is_sparse:
             return self  # an absent value is zero
