@@ -1,8 +1,8 @@
 """Named data sets, for examples, benchmarks and the reproduction of the paper.
 
-A data set is looked for in the folder that the environment variable `CRAFTMAPS_DATA` names, in its
-original files (docs/datasets.rst lists them); digits comes with scikit-learn. What is not there, but for
-a9a and coil100, is fetched by scikit-learn's `fetch_openml`, which keeps it in a cache folder of the user.
+`load` reads the original files of a data set (listed in docs/datasets.rst) from the folder that the environment
+variable `CRAFTMAPS_DATA` names. digits comes with scikit-learn. The other data sets, except a9a and coil100, are
+fetched by scikit-learn's `fetch_openml` if the folder lacks them, and cached in a folder of the user.
 """
 
 import gzip
@@ -25,12 +25,12 @@ class Split(NamedTuple):
     y_test: NDArray
 
 
-class DataNotFound(FileNotFoundError):  # noqa: N818 - a kind of file that is not there
-    """A data set is neither in the folder of data sets nor to be had from elsewhere."""
+class DataNotFound(FileNotFoundError):  # noqa: N818 - named like FileNotFoundError
+    """A data set is neither in the folder of data sets nor available from OpenML."""
 
 
 def load(name: str) -> Split:
-    """Return a data set by name, split as is customary.
+    """Return a data set by name, with its customary split.
 
     Parameters
     ----------
@@ -58,13 +58,13 @@ def names() -> list[str]:
 
 
 def found(name: str) -> bool:
-    """Tell whether a data set can be loaded without a network."""
+    """Tell whether a data set can be loaded without network access."""
     folder = os.environ.get("CRAFTMAPS_DATA")
     return name == "digits" or bool(folder and (Path(folder) / name).is_dir())
 
 
 def _digits() -> Split:
-    """The 8 x 8 digits of scikit-learn; every fifth row is for testing."""
+    """8 x 8 digits of scikit-learn; every fifth row is a test row."""
     X, y = load_digits(return_X_y=True)
     test = np.arange(y.size) % 5 == 4
     return Split(X[~test], y[~test], X[test], y[test])
@@ -97,20 +97,20 @@ def _pendigits(folder: Path) -> Split:
 
 
 def _letter(folder: Path) -> Split:
-    """Printed letters; the first 16,000 rows are for training."""
+    """Printed letters; the first 16,000 rows are training rows."""
     table = np.loadtxt(folder / "letter-recognition.data", delimiter=",", dtype=str)
     X, y = table[:, 1:].astype(float), table[:, 0]
     return Split(X[:16000], y[:16000], X[16000:], y[16000:])
 
 
 def _isolet(folder: Path) -> Split:
-    """Spoken letters; the fifth group of speakers is for testing."""
+    """Spoken letters; the fifth group of speakers is the test set."""
     train, test = (np.loadtxt(folder / f"isolet{part}.data.gz", delimiter=",") for part in ("1+2+3+4", "5"))
     return Split(train[:, :-1], train[:, -1].astype(int), test[:, :-1], test[:, -1].astype(int))
 
 
 def _covtype(folder: Path) -> Split:
-    """Forest cover types; every fifth row is for testing."""
+    """Forest cover types; every fifth row is a test row."""
     table = np.loadtxt(folder / "covtype.data.gz", delimiter=",", dtype=np.float32)
     test = np.arange(table.shape[0]) % 5 == 4
     X, y = table[:, :-1], table[:, -1].astype(int)
@@ -118,14 +118,14 @@ def _covtype(folder: Path) -> Split:
 
 
 def _coil100(folder: Path) -> Split:
-    """Objects on a turntable; every second view (0, 10, ... degrees) is for training."""
+    """Objects on a turntable; every second view (0, 10, ... degrees) is a training row."""
     with np.load(folder / "coil100_32x32_gray.npz") as file:
         X, y, train = file["X"].reshape(-1, 1024), file["y"], file["angle"] % 10 == 0
     return Split(X[train], y[train], X[~train], y[~train])
 
 
 def _a9a(folder: Path) -> Split:
-    """Census rows, sparse, two classes."""
+    """Sparse census rows of two classes."""
     X_train, y_train = load_svmlight_file(str(folder / "a9a"), n_features=123)
     X_test, y_test = load_svmlight_file(str(folder / "a9a.t"), n_features=123)
     return Split(X_train, y_train.astype(int), X_test, y_test.astype(int))
@@ -143,7 +143,7 @@ _READERS: dict[str, Callable[[Path], Split]] = {
     "usps": _usps,
 }
 
-# Number on OpenML and how many rows come first as training rows there; None means every fifth is for testing.
+# Number on OpenML, and how many of the rows there are training rows; None: every fifth row is a test row.
 _OPENML = {
     "covtype": (1596, None),
     "isolet": (300, 6238),
@@ -155,9 +155,9 @@ _OPENML = {
 
 
 def _from_openml(name: str) -> Split:
-    """Fetch a data set by its number."""
+    """Fetch a data set from OpenML by its number."""
     if name not in _OPENML:
-        raise DataNotFound(f"{name} must be in a folder of its name below CRAFTMAPS_DATA; it cannot be fetched.")
+        raise DataNotFound(f"{name} must be in the folder {name} below CRAFTMAPS_DATA: it is not fetched.")
     number, n_train = _OPENML[name]
     try:
         X, y = fetch_openml(data_id=number, as_frame=False, return_X_y=True, parser="auto")
@@ -172,7 +172,7 @@ def _from_openml(name: str) -> Split:
 
 
 def _as_in_files(labels: NDArray) -> NDArray:
-    """Return labels, which come as strings, as whole numbers where they are such: so they are in original files."""
+    """Convert labels, which OpenML returns as strings, to the whole numbers of the original files, if they are."""
     try:
         return labels.astype(float).astype(int)
     except ValueError:

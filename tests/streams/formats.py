@@ -16,10 +16,10 @@ NAMES = [f"x_{i}" for i in range(WIDTH)]
 
 
 def example():
-    """Return rows of doubles with zeros among them, not exact in single precision, and labels."""
+    """Return rows of doubles with some zeros, not exact in single precision, and their labels."""
     rng = np.random.default_rng(7)
     X = rng.normal(size=(N_ROWS, WIDTH)) * (rng.random((N_ROWS, WIDTH)) > 0.3)
-    X[0, -1] = 1 / 3  # the last feature is there, so that svmlight has the full width
+    X[0, -1] = 1 / 3  # svmlight has the full width only if the last feature occurs
     return X, rng.integers(0, 4, N_ROWS)
 
 
@@ -106,7 +106,7 @@ def _hdf5(path, X, y):
         file["X"], file["y"] = X, y
 
 
-# What, under which name, is written how, and the target where it is not found by itself.
+# File name, writer, and the target if `open` does not find it by itself.
 FORMATS = {
     "Parquet": ("t.parquet", _parquet, "auto"),
     "Parquet of vectors": ("v.parquet", _lists, "auto"),
@@ -157,7 +157,7 @@ def write(folder, format, X, y):
 
 
 def collect(stream):
-    """Return all rows of a stream, dense, and their labels."""
+    """Return all rows of a stream as a dense matrix, and their labels."""
     blocks = list(stream)
     X = np.concatenate([X if isinstance(X, np.ndarray) else X.toarray() for X, _ in blocks])
     labels = [y for _, y in blocks]

@@ -1,6 +1,6 @@
-"""Files read in processes with limits on memory and time: what is tested may hang, take all memory or crash.
+"""Read files in processes with limits on memory and time: hostile files may hang, exhaust memory or crash.
 
-To import everything takes some seconds, so one process does that and forks for every file.
+Imports take some seconds, so one process imports everything and forks for each file.
 """
 
 import json
@@ -39,7 +39,7 @@ for line in sys.stdin:
 
 
 class LimitedReader:
-    """A process that reads one file after the other, each in a fork with limits."""
+    """A process that reads files, each in a fork with limits."""
 
     def __init__(self):
         self._process = subprocess.Popen(
@@ -50,7 +50,7 @@ class LimitedReader:
         )
 
     def read(self, path, settings=None, seconds=8, n_bytes=4 << 30):
-        """Return the kind of outcome ("rows", an error or an exit code), what an error says, and the memory taken."""
+        """Return the outcome: its kind ("rows", an error or an exit code), the error message, and the memory taken."""
         self._process.stdin.write(json.dumps([str(path), settings or {}, seconds, n_bytes]).encode() + b"\n")
         self._process.stdin.flush()
         return json.loads(self._process.stdout.readline())

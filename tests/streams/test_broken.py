@@ -1,4 +1,4 @@
-"""What is wrong with files and calls is said in one sentence that names the file, the place and the remedy."""
+"""Errors about files and arguments are one sentence that names the file, the place and the remedy."""
 
 import bz2
 import datetime
@@ -19,7 +19,7 @@ CSV = csv_bytes(X, Y)
 
 
 def content(name, data):
-    """Write bytes, or text, to a file."""
+    """Write bytes or text to a file."""
 
     def build(folder):
         (folder / name).write_bytes(data.encode() if isinstance(data, str) else data)
@@ -29,7 +29,7 @@ def content(name, data):
 
 
 def parquet(columns, cut=None):
-    """Write a Parquet file, perhaps without its end."""
+    """Write a Parquet file, or only its beginning."""
 
     def build(folder):
         path = folder / "t.parquet"
@@ -75,7 +75,7 @@ def arrays(name, **keys):
 
 
 def npy(array, labels=None, cut=None):
-    """Write an NPY file, perhaps with labels beside it."""
+    """Write an NPY file, with or without a file of labels beside it."""
 
     def build(folder):
         np.save(folder / "X.npy", array, allow_pickle=True)
@@ -124,7 +124,7 @@ IMAGES = idx_bytes(np.zeros((4, 2, 2), np.uint8))
 DATES = pa.array([datetime.datetime(2020, 1, 1)] * 2)
 ROWS = [f'{{"a": {i}, "label": 1}}\n' for i in range(3)]
 
-# A file, settings, and words of the message in their order.
+# File, settings, and pattern of the message.
 BROKEN = {
     "no file": (lambda folder: folder / "none.csv", {}, r"There is no file .*none\.csv"),
     "no match": (lambda folder: folder / "*.csv", {}, r"No file matches .*\*\.csv"),
@@ -254,7 +254,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("case", BROKEN)
-def test_one_sentence_says_what_is_wrong(tmp_path, case):
+def test_errors_are_one_sentence(tmp_path, case):
     build, settings, words = BROKEN[case]
     path = build(tmp_path)
     with pytest.raises((ValueError, OSError, TypeError), match=words) as caught:

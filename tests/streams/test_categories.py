@@ -1,4 +1,4 @@
-"""Columns that hold names even where they look like numbers."""
+"""`categories` reads columns as names even if they look like numbers."""
 
 import pyarrow as pa
 import pyarrow.parquet
@@ -53,7 +53,7 @@ def test_what_is_refused(tmp_path, case):
         opened(tmp_path / "t.csv", TEXT, **settings)
 
 
-def test_columns_that_have_types_must_be_of_strings(tmp_path):
+def test_typed_columns_must_be_strings(tmp_path):
     table = pa.table({"month": [1, 2], "shop": ["3", "4"], "label": [0, 1]})
     pyarrow.parquet.write_table(table, tmp_path / "t.parquet")
     with pytest.raises(ValueError, match=r"categories must be columns of text, got 'month' of .* holds numbers: cast"):
@@ -62,7 +62,7 @@ def test_columns_that_have_types_must_be_of_strings(tmp_path):
     assert names == ["month", "shop=3", "shop=4"]
 
 
-def test_rows_without_names_have_none(tmp_path):
+def test_files_without_column_names_take_no_categories(tmp_path):
     (tmp_path / "t.svm").write_text("1 1:0.5\n0 2:1\n")
     with pytest.raises(ValueError, match=r"categories must be empty for .*, whose columns have no names"):
         streams.open(tmp_path / "t.svm", categories=["a"])

@@ -1,4 +1,4 @@
-"""How a table becomes a matrix, and becomes one again when rows are to be predicted."""
+"""The rule by which a table becomes a matrix, fixed for training rows and applied to rows to predict."""
 
 import copy
 import datetime
@@ -26,7 +26,7 @@ def parquet(path, columns, label=LABELS):
 
 
 def matrix_of(tmp_path, array, **settings):
-    """Return the matrix and the names that one column becomes."""
+    """Return the matrix and the feature names of one column."""
     stream = streams.open(parquet(tmp_path / "t.parquet", {"a": array}), batch_rows=8, **settings)
     return collect(stream)[0], stream.columns.feature_names
 
@@ -89,7 +89,7 @@ def test_64_values_are_one_hot_and_65_are_hashed(tmp_path):
         X, _ = collect(stream)
         np.testing.assert_array_equal(np.abs(X).sum(axis=1), np.ones(n))
     counts = np.abs(X).sum(axis=0)
-    # Evenly: the chi-square statistic of 64 cells has mean 63 and standard deviation sqrt(126).
+    # Uniform: the chi-square statistic of 64 cells has mean 63 and standard deviation sqrt(126).
     assert ((counts - n / 64) ** 2 / (n / 64)).sum() < 63 + 5 * np.sqrt(126)
     assert abs(X.sum()) < 5 * np.sqrt(n)
 
@@ -128,7 +128,7 @@ def test_a_column_without_values_is_zero(tmp_path):
     np.testing.assert_array_equal(X, np.zeros((N, 1)))
 
 
-def test_cells_of_text_are_read_as_what_all_of_them_can_be(tmp_path):
+def test_csv_columns_have_the_narrowest_type_of_all_cells(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text('whole,part,word,flag,label\n1,2,x,true,7\n+3,NA,"a,b",False,8\n 2 ,1e1,?,true,7\n')
     stream = streams.open(path)
@@ -139,7 +139,7 @@ def test_cells_of_text_are_read_as_what_all_of_them_can_be(tmp_path):
     assert y.dtype == np.int64
 
 
-def test_types_do_not_hang_on_the_first_block(tmp_path):
+def test_types_do_not_depend_on_the_first_block(tmp_path):
     path = tmp_path / "t.csv"
     rows = [f"{i},0\n" for i in range(300_000)] + ["0.5,1.5\n"]
     path.write_text("a,label\n" + "".join(rows))
@@ -209,7 +209,7 @@ def mixed(n=N):
 
 @pytest.fixture
 def trained(tmp_path):
-    """A stream of all kinds of columns."""
+    """A stream with columns of all kinds."""
     return streams.open(parquet(tmp_path / "trained.parquet", mixed(100), np.arange(100)))
 
 
@@ -227,7 +227,7 @@ def test_columns_are_matched_by_name(tmp_path, trained):
     assert y is None
 
 
-def test_the_target_is_there_or_not(tmp_path, trained):
+def test_the_target_may_be_absent(tmp_path, trained):
     path = tmp_path / "trained.parquet"
     np.testing.assert_array_equal(collect(streams.open(path, columns=trained.columns))[1], np.arange(100))
     assert collect(streams.open(path, columns=trained.columns, target=None))[1] is None
@@ -235,7 +235,7 @@ def test_the_target_is_there_or_not(tmp_path, trained):
         streams.open(path, columns=trained.columns, target="lable")
 
 
-def test_a_value_that_turns_up_later_is_all_zeros(tmp_path, trained):
+def test_an_unseen_value_is_all_zeros(tmp_path, trained):
     columns = mixed() | {"few": pa.array(["new", None, "v1"] * (N // 3))}
     X, _ = collect(streams.open(parquet(tmp_path / "p.parquet", columns), columns=trained.columns))
     np.testing.assert_array_equal(X[:3, 2:5], [[0, 0, 0], [0, 0, 0], [0, 1, 0]])
@@ -247,7 +247,7 @@ def test_a_missing_number_becomes_the_mean_of_the_training_rows(tmp_path, traine
     np.testing.assert_array_equal(X[:, 0], np.full(N, np.float32(50)))
 
 
-def test_cells_without_names_keep_their_places(tmp_path):
+def test_cells_without_names_are_matched_by_position(tmp_path):
     training, later = tmp_path / "t.csv", tmp_path / "p.csv"
     training.write_text("yes,1,2\nno,3,4\n")
     columns = streams.open(training, target=0).columns

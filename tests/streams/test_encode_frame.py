@@ -1,4 +1,4 @@
-"""Data frames where a stored rule applies: the matrix of the same table in a Parquet file."""
+"""A data frame encoded by a stored rule gives the matrix of its Parquet file."""
 
 import subprocess
 import sys
@@ -17,7 +17,7 @@ N = 120
 
 
 def mixed():
-    """Return a frame of all kinds of columns, with missing values."""
+    """Return a frame with columns of all kinds and missing values."""
     rng = np.random.default_rng(1)
     frame = pd.DataFrame(
         {
@@ -104,7 +104,7 @@ def test_a_frame_that_does_not_fit_is_refused(trained, case):
         tables.encode_frame(change(mixed()), trained[1])
 
 
-def test_a_zone_that_nobody_knows(trained):
+def test_an_unknown_time_zone(trained):
     table = pa.parquet.read_table(trained[0])
     place = table.schema.get_field_index("when")
     table = table.set_column(place, "when", table["when"].cast(pa.int64()).cast(pa.timestamp("us", "Mars/Base")))
@@ -113,7 +113,7 @@ def test_a_zone_that_nobody_knows(trained):
 
 
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table])
-def test_a_rule_without_names_goes_by_position(tmp_path, make):
+def test_a_rule_without_names_matches_by_position(tmp_path, make):
     np.savez(tmp_path / "t.npz", X=np.arange(12.0).reshape(4, 3), y=np.arange(4))
     columns = streams.open(tmp_path / "t.npz").columns
     frame = make({"b": [1.0, 2.0], "a": [3.0, 4.0], "c": [5.0, 6.0]})
@@ -141,7 +141,7 @@ def test_columns_that_a_learner_cannot_take():
     assert tables.text_columns(pl.DataFrame({"a": [1.0, float("nan")]})) == ["a"]
 
 
-def test_frames_are_told_without_importing_their_libraries():
+def test_frames_are_recognised_without_importing_their_libraries():
     code = (
         "import sys; sys.modules['pandas'] = None; sys.modules['polars'] = None; sys.modules['pyarrow'] = None\n"
         "from craftmaps import tables; import numpy as np\n"

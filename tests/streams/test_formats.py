@@ -75,15 +75,15 @@ def test_the_bytes_read_grow_to_all_bytes(tmp_path, format):
 
 
 @pytest.mark.parametrize("format", ["svmlight", "svmlight, bz2", "NPY, labels beside", "NPZ", "IDX", "HDF5"])
-def test_no_target_no_labels(tmp_path, format):
+def test_no_labels_without_a_target(tmp_path, format):
     path, _ = write(tmp_path, format, X, Y)
     rows, labels = collect(streams.open(path, target=None))
     np.testing.assert_array_equal(rows, X.astype(np.float32))
     assert labels is None
 
 
-@pytest.mark.parametrize("format", sorted(FORMATS.keys() - {"NPY, labels beside", "IDX"}))  # their names say where y is
-def test_the_format_is_told_by_the_first_bytes(tmp_path, format):
+@pytest.mark.parametrize("format", sorted(FORMATS.keys() - {"NPY, labels beside", "IDX"}))  # found by name
+def test_the_first_bytes_tell_the_format(tmp_path, format):
     path, target = write(tmp_path, format, X, Y)
     renamed = tmp_path / "rows"
     shutil.move(path, renamed)

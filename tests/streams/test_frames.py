@@ -1,4 +1,4 @@
-"""Data frames as streams: the blocks and the rule of the same table in a file."""
+"""Streams of data frames have the blocks and the rule of a file of the same table."""
 
 import sys
 
@@ -42,7 +42,7 @@ def test_a_frame_gives_the_blocks_of_its_file(path, kind):
     expected = streams.open(path, batch_rows=50, dates="parts", weight="single", ids="many")
     stream = streams.of(FRAMES[kind](path), "label", 50, dates="parts", weight="single", ids="many")
     assert stream.columns == expected.columns
-    for _ in range(2):  # it can be read again
+    for _ in range(2):  # a stream can be read again
         for block, other in zip(stream.blocks(), expected.blocks(), strict=True):
             for part, other_part in zip(block, other, strict=True):
                 np.testing.assert_array_equal(part, other_part)
@@ -92,7 +92,7 @@ def test_a_model_of_a_frame_predicts_what_a_model_of_its_file_does(path):
     np.testing.assert_array_equal(one.coef_, other.coef_)
 
 
-def test_what_pandas_has_and_files_do_not():
+def test_dtypes_that_only_pandas_has():
     frame = pd.DataFrame(
         {
             0: pd.arrays.SparseArray([0.0, 0.0, 1.5]),
@@ -144,12 +144,12 @@ def test_a_missing_label_is_named():
 
 
 @pytest.mark.parametrize("frame", [3, "t.csv", np.eye(2), [[1]], {"a": [1]}, None])
-def test_what_is_no_frame(frame):
+def test_other_objects_are_refused(frame):
     with pytest.raises(TypeError, match=f"frame must be a data frame .* got {type(frame).__name__}"):
         streams.of(frame)
 
 
-def test_an_empty_frame_and_one_of_labels_alone():
+def test_frames_without_rows_or_features():
     with pytest.raises(ValueError, match="DataFrame has no rows"):
         streams.of(FRAME[:0], "label", drop=["odd"])
     with pytest.raises(ValueError, match="DataFrame must have columns beside the target 'label', got none"):

@@ -1,4 +1,4 @@
-"""The hash of strings is FNV-1a, the same everywhere."""
+"""Strings are hashed with FNV-1a, identically everywhere."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ import pytest
 from craftmaps._rows.randomness import fnv1a
 from craftmaps.tables.hashing import hash_slices, signed_columns
 
-# From the description of the hash by its authors.
+# Test vectors published by the authors of the hash.
 KNOWN = {b"": 0xCBF29CE484222325, b"a": 0xAF63DC4C8601EC8C, b"foobar": 0x85944171F73967E8}
 
 
@@ -20,17 +20,17 @@ def test_known_hashes():
     assert hashes(pieces).tolist() == [KNOWN[piece] for piece in pieces]
 
 
-def test_no_pieces():
+def test_no_strings():
     assert hashes([]).size == 0
 
 
-def test_strings_have_the_hash_of_the_random_streams():
+def test_hashes_equal_the_scalar_implementation():
     texts = ["", "a", "grüße", "a longer text", "signs", "x" * 300]
     assert hashes([text.encode() for text in texts]).tolist() == [fnv1a(text) for text in texts]
 
 
 @pytest.mark.parametrize("form", ["{}", "c{:05}", "a long prefix that all have in common {:x}"])
-def test_columns_and_signs_are_even(form):
+def test_columns_and_signs_are_uniform(form):
     n = 20_000
     columns, signs = signed_columns(hashes([form.format(i).encode() for i in range(n)]))
     counts = np.bincount(columns, minlength=64)

@@ -1,4 +1,4 @@
-"""Files made to crash, hang or fill the memory are refused in one sentence, in bounded time and memory."""
+"""Files that try to crash, hang or exhaust memory are refused in one sentence, in bounded time and memory."""
 
 import gzip
 import io
@@ -19,7 +19,7 @@ DEEP = 200_000
 
 @pytest.fixture(scope="module")
 def limited():
-    """A process that reads files within limits."""
+    """A process that reads files with limits on memory and time."""
     reader = LimitedReader()
     yield reader
     reader.close()
@@ -36,7 +36,7 @@ def text(name, content):
 
 
 def repeated(name, unit, n_bytes, head=b"", tail=b""):
-    """Write a small gz file of many bytes: one member again and again."""
+    """Write a small gz file of many bytes, as one repeated member."""
 
     def build(folder):
         member = gzip.compress(unit * ((1 << 20) // len(unit)))
@@ -47,14 +47,14 @@ def repeated(name, unit, n_bytes, head=b"", tail=b""):
 
 
 def npy_bytes(shape, descr="<f8", fortran=False, n_data=64):
-    """Return an array in NPY that claims a shape."""
+    """Return an NPY array that claims a shape."""
     content = io.BytesIO()
     np.lib.format.write_array_header_1_0(content, {"shape": shape, "fortran_order": fortran, "descr": descr})
     return content.getvalue() + b"\0" * n_data
 
 
 def npz(X, y=None):
-    """Write an NPZ file of arrays that are claimed."""
+    """Write an NPZ file of given members."""
 
     def build(folder):
         with zipfile.ZipFile(folder / "t.npz", "w") as archive:
@@ -72,7 +72,7 @@ def idx(*shape):
 
 
 def hdf5(fill):
-    """Write an HDF5 file with labels, beside which there are another file of rows and one of bytes."""
+    """Write an HDF5 file with labels, and beside it another HDF5 file and a binary file."""
 
     def build(folder):
         (folder / "secret.bin").write_bytes(np.arange(8.0).tobytes())
@@ -172,7 +172,7 @@ def arrow(name, columns, claim=None, **options):
 
 
 def one_long_list(n_values, is_first):
-    """Write a Parquet file of short lists and a long one of zeros, which takes a few bytes."""
+    """Write a Parquet file of short lists and one long list of zeros, stored in a few bytes."""
 
     def build(folder):
         lengths = np.full(1001, 3)
@@ -185,13 +185,13 @@ def one_long_list(n_values, is_first):
 
 
 def repeated_string(n_rows, n_bytes=10**6):
-    """Return two long strings, many times, as a dictionary."""
+    """Return a dictionary array that repeats two long strings."""
     codes = pa.array((np.arange(n_rows) % 2).astype(np.int32))
     return pa.DictionaryArray.from_arrays(codes, pa.array([letter * n_bytes for letter in "xy"]))
 
 
 def repeated_view(n_rows, n_bytes=10**6):
-    """Return a long string many times, as views of the same bytes."""
+    """Return a string view array that repeats a long string."""
     views = pa.py_buffer(struct.pack("<i4sii", n_bytes, b"xxxx", 0, 0) * n_rows)
     return pa.Array.from_buffers(pa.string_view(), n_rows, [None, views, pa.py_buffer(b"x" * n_bytes)])
 
@@ -217,7 +217,7 @@ ZEROS = {"a": np.zeros(10**5), "label": np.zeros(10**5, np.int8)}
 CLAIM = (8 * 10**5, 10**11)
 MANY = np.arange(20_000) % 2
 TARGET = {"target": 0}
-# A file, settings, and words of the refusal.
+# File, settings, and pattern of the message.
 HOSTILE = {
     "deep lists": (text("t.jsonl", '{"a": ' + "[" * DEEP + "]" * DEEP + "}\n"), {}, TOO_DEEP),
     "deep objects": (text("t.jsonl", '{"a":' * DEEP + "1" + "}" * DEEP + "\n"), {}, TOO_DEEP),
@@ -364,7 +364,7 @@ REPEATED = {
 
 
 @pytest.mark.parametrize("case", REPEATED)
-def test_a_long_string_that_is_repeated_takes_little_memory(tmp_path, limited, case):
+def test_repeated_long_strings_take_little_memory(tmp_path, limited, case):
     build, settings, shape = REPEATED[case]
     outcome = limited.read(build(tmp_path), settings)
     assert outcome.get("shape") == shape, outcome

@@ -1,4 +1,4 @@
-"""Learners take streams as they take arrays; real files hold what other readers find in them."""
+"""Learners take streams as they take arrays, and keep their rule; real files match other readers."""
 
 import os
 from pathlib import Path
@@ -28,7 +28,7 @@ def test_a_stream_and_its_rows_give_the_same_model(tmp_path):
     np.testing.assert_array_equal(learned.coef_, expected.coef_)
 
 
-def test_sparse_rows_can_be_learned(tmp_path):
+def test_learning_from_sparse_rows(tmp_path):
     numbers = np.unique(Y, return_inverse=True)[1]
     (tmp_path / "t.svm").write_bytes(svmlight_bytes(X, numbers))
     learned = classifier().fit_stream(iter(streams.open(tmp_path / "t.svm", batch_rows=50))).finish()
@@ -70,7 +70,7 @@ def test_a_model_keeps_the_rule_of_its_stream(tmp_path, suffix):
     loaded = load_model(tmp_path / "m.craft")
     assert streams.Columns.from_plain(loaded.notes_["columns"]) == stream.columns
     rows, labels = collect(stream)
-    # A frame is encoded as the file was, missing values and text included, and needs no labels.
+    # A frame is encoded like the file, including missing values and text, and needs no labels.
     np.testing.assert_array_equal(loaded.predict_proba(frame.drop(columns="label")), loaded.predict_proba(rows))
     assert loaded.score(frame, labels) == model.score(rows, labels) > np.mean(labels == "no") + 0.1
     later = frame[["town", "eyes", "age", "since"]].head(3).assign(age=[None, 50.0, 20.0], town="a new town")

@@ -1,4 +1,4 @@
-"""Memory is bounded while files are read: what is parsed, held and looked at comes in pieces."""
+"""Memory is bounded while files are read: parsing, blocks and the first look work in pieces."""
 
 import json
 
@@ -47,7 +47,7 @@ def test_a_new_field_that_python_cannot_parse(tmp_path):
         assert sum(len(rows) for rows, _ in stream) == 200_001
 
 
-def test_long_lists_of_parquet_come_a_few_rows_at_a_time(tmp_path):
+def test_long_lists_of_parquet_are_read_a_few_rows_at_a_time(tmp_path):
     path = tmp_path / "t.parquet"
     pa.parquet.write_table(pa.table({"x": [[0.5] * 1000] * 100, "label": [1] * 100}), path)
     table = ParquetTable(DataFile(path, Limits(largest_read=8 * 1002 * 10)))
@@ -59,7 +59,7 @@ def test_long_lists_of_parquet_come_a_few_rows_at_a_time(tmp_path):
 @pytest.mark.parametrize(
     "format", ["NPZ", "HDF5", "IDX", "NPZ in Fortran order", "NPY, labels beside", "NPY, labels inside"]
 )
-def test_wide_matrices_come_a_few_rows_at_a_time(tmp_path, format):
+def test_wide_matrices_are_read_a_few_rows_at_a_time(tmp_path, format):
     path, target = write(tmp_path, format, X, Y)
     stream = open_files(path, Request(target, batch_rows=20, limits=Limits(largest_read=3 * X[0].nbytes)))
     assert [len(rows) for rows, _ in stream] == [20, 20, 13]
@@ -75,19 +75,19 @@ def test_a_block_that_would_not_fit_in_memory(tmp_path, format):
         list(open_files(path, Request(target, batch_rows=53, limits=Limits(largest_block=300))))
 
 
-def test_a_list_of_pieces_ends_early_where_it_is_large():
+def test_a_batch_of_the_first_look_ends_early_if_it_is_large():
     pieces = [Piece(np.zeros((4, 8)), None, 4 * i, 0, None) for i in range(5)]
     blocks = list(cut(iter(pieces), 100, None, 3 * pieces[0].n_bytes, ends_early=True))
     assert [sum(map(len, block)) for block in blocks] == [12, 8]
 
 
 def strings(n_bytes):
-    """Return rows that refer to two strings, and as many different short ones."""
+    """Return rows that repeat two strings, followed by as many distinct short strings."""
     codes = np.concatenate((np.arange(2000) % 2, 2 + np.arange(2000))).astype(np.int32)
     return pa.DictionaryArray.from_arrays(codes, ["x" * n_bytes, "y" * n_bytes, *map(str, range(2000))])
 
 
-# Bytes of a read; whether the column chunk is smaller than that decides how it is read.
+# Largest read in bytes, rows asked for, and whether the column is read as a dictionary.
 READS = {
     "as strings": (1 << 28, 4000, False),
     "as a dictionary": (10**5, 1000, True),
@@ -96,7 +96,7 @@ READS = {
 
 
 @pytest.mark.parametrize("case", READS)
-def test_how_text_of_parquet_is_read(tmp_path, case):
+def test_ways_to_read_parquet_text(tmp_path, case):
     largest_read, n_rows, is_dictionary = READS[case]
     path = tmp_path / "t.parquet"
     # Stored uncompressed, the chunk takes about 30 kB: two strings of 1 kB, and short ones.
@@ -120,7 +120,7 @@ def test_a_dictionary_that_is_too_large(tmp_path):
 
 @pytest.mark.parametrize("suffix", ["arrow", "arrows"])
 @pytest.mark.parametrize("compression", [None, "lz4", "zstd"])
-def test_arrow_batches_that_are_compressed_less_are_read_whole(tmp_path, suffix, compression):
+def test_moderately_compressed_arrow_batches_are_read_whole(tmp_path, suffix, compression):
     table = pa.table({"x": X[:, 0], "few": pa.array(list("abc") * 17 + ["c", None]).dictionary_encode(), "label": Y})
     new = pa.ipc.new_file if suffix == "arrow" else pa.ipc.new_stream
     path = tmp_path / f"t.{suffix}"
@@ -137,7 +137,7 @@ def test_arrow_batches_that_are_compressed_less_are_read_whole(tmp_path, suffix,
             open_files(path, Request(limits=Limits(largest_whole=1, whole_ratio=0)))
 
 
-def test_rows_of_views_come_a_few_at_a_time(tmp_path):
+def test_views_are_expanded_a_few_rows_at_a_time(tmp_path):
     lists = pa.array([[float(i), 1.0] if i % 5 else None for i in range(53)], pa.list_view(pa.float64()))
     words = pa.array([f"a long word number {i % 3}" for i in range(53)], pa.string_view())
     table = pa.table({"x": lists, "word": words, "label": Y})

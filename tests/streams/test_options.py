@@ -1,4 +1,4 @@
-"""Weights, ids, decimal marks and dates: columns that are no plain features."""
+"""Weights, ids, decimal marks and dates."""
 
 import datetime
 import io
@@ -43,7 +43,7 @@ WRITERS = {
 
 
 @pytest.mark.parametrize("suffix", WRITERS)
-def test_weights_and_ids_are_carried_and_are_no_features(tmp_path, suffix):
+def test_weights_and_ids_are_carried_along(tmp_path, suffix):
     path = tmp_path / f"t.{suffix}"
     WRITERS[suffix](path)
     stream = streams.open(path, batch_rows=25, drop=["number"], weight="w", ids="who")
@@ -68,10 +68,10 @@ def test_ids_are_carried_when_rows_are_predicted(tmp_path, suffix):
     columns = streams.open(path, drop=["number", "who"], weight="w").columns
     [block] = streams.open(path, None, columns=columns, ids="number").blocks()
     assert (block.y, block.weight) == (None, None)
-    # Text stays text: an id may be longer than any number.
+    # Text stays text: an id may have more digits than a number.
     expected = TABLE["number"].to_pylist()
     assert block.ids.tolist() == (list(map(str, expected)) if suffix == "csv" else expected)
-    # A column that the model learned from can name rows as well.
+    # A feature can also be the column of ids.
     [block] = streams.open(path, None, columns=columns, ids="a").blocks()
     np.testing.assert_array_equal(block.ids, TABLE["a"])
 
@@ -140,7 +140,7 @@ def test_options_of_another_type_are_refused(tmp_path, options):
 
 
 @pytest.mark.parametrize("options", [{"weight": "w"}, {"ids": "w"}, {"decimal": ","}, {"dates": "parts"}])
-def test_files_without_names_take_no_such_options(tmp_path, options):
+def test_files_without_column_names_take_no_options(tmp_path, options):
     np.savez(tmp_path / "t.npz", X=np.eye(3), y=np.arange(3))
     with pytest.raises(ValueError, match=f"{next(iter(options))} must be None for .*t.npz"):
         streams.open(tmp_path / "t.npz", **options)
@@ -155,7 +155,7 @@ def test_a_wrong_weight_is_named(tmp_path, cell, got):
         list(streams.open(tmp_path / "t.csv", weight="w"))
 
 
-def test_a_feature_is_no_weight(tmp_path):
+def test_a_feature_cannot_be_the_weight(tmp_path):
     WRITERS["parquet"](tmp_path / "t.parquet")
     columns = streams.open(tmp_path / "t.parquet", drop=["who"]).columns
     with pytest.raises(ValueError, match="weight must not be one of the features of columns, got 'w'"):
@@ -173,12 +173,12 @@ def test_a_decimal_comma(tmp_path, delimiter):
     stream = streams.open(path, decimal=",", dtype="float64")
     X, _ = collect(stream)
     np.testing.assert_array_equal(X[:, 0], [3.5, -0.25, 4, 1000, np.mean([3.5, -0.25, 4, 1000])])
-    # It is part of the rule, through JSON, and is applied again.
+    # The rule stores the mark, also as JSON.
     columns = Columns.from_plain(json.loads(json.dumps(stream.columns.to_plain())))
     assert columns == stream.columns
     assert columns.decimal == ","
     np.testing.assert_array_equal(collect(streams.open(path, columns=columns, dtype="float64"))[0], X)
-    # Another mark in the rows to predict is said so.
+    # Another mark in the rows to predict is refused.
     path.write_text(path.read_text().replace("3,5", "3.5"))
     with pytest.raises(ValueError, match=r"Column 'a' of .* must hold numbers, got '3.5'"):
         list(streams.open(path, columns=columns))
@@ -193,7 +193,7 @@ def test_a_decimal_comma_without_names_and_in_the_target(tmp_path):
     np.testing.assert_array_equal(y, [1.5, 0.5])
 
 
-def test_a_point_is_no_decimal_mark_where_commas_are(tmp_path):
+def test_a_point_is_not_a_decimal_mark_beside_commas(tmp_path):
     (tmp_path / "t.csv").write_text("a;label\n" + "".join(f"{i},5;0\n" for i in range(30)) + "1.5;0\n")
     with pytest.raises(ValueError, match=r"holds numbers in 30 of 31 cells, but '1\.5' in row 31"):
         streams.open(tmp_path / "t.csv", decimal=",")
@@ -237,7 +237,7 @@ def test_days_have_no_hours(tmp_path):
     np.testing.assert_array_equal(X, PARTS[:, :4])
 
 
-def test_dates_are_refused_with_what_helps(tmp_path):
+def test_dates_are_refused_with_a_remedy(tmp_path):
     (tmp_path / "t.csv").write_text("t,a,label\n2020-02-29,1,0\n2021-01-04,2,1\n")
     with pytest.raises(ValueError, match=r"with dates='parts', cast it, or leave it out with drop=\['t'\]"):
         streams.open(tmp_path / "t.csv")

@@ -1,4 +1,4 @@
-"""A pass over some rows of a stream, and means of these rows alone."""
+"""A pass over selected rows of a stream, and means of these rows alone."""
 
 import numpy as np
 import pandas as pd
@@ -30,7 +30,7 @@ FRAME.loc[::11, "when"] = pd.NaT
 
 
 def held_out(X):
-    """Tell a third of the rows by their content."""
+    """Select a third of the rows by their content."""
     return row_hashes(X, 0) < np.uint64(2**64 // 3)
 
 
@@ -42,7 +42,7 @@ def opened(frame=FRAME, **settings):
     return streams.of(frame, "label", 70, weight="weight", ids="id", dates="parts", **settings)
 
 
-def test_every_row_is_in_one_part():
+def test_every_row_is_selected_once():
     stream = opened()
     whole = {part: np.concatenate([getattr(b, part) for b in stream.blocks()]) for part in ("X", "y", "weight", "ids")}
     found = []
@@ -58,7 +58,7 @@ def test_every_row_is_in_one_part():
     assert 50 < len(found[1]) < 150
 
 
-def test_which_rows_are_picked_does_not_depend_on_the_means():
+def test_the_selection_does_not_depend_on_the_means():
     columns = opened().columns
     other = columns.with_fill_values(np.arange(float(columns.n_features)))
     assert other != columns
@@ -75,7 +75,7 @@ def test_means_of_all_rows_are_those_of_the_first_look():
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_means_are_those_of_the_picked_rows(dtype):
+def test_means_of_selected_rows(dtype):
     stream = opened(dtype=dtype)
     again = stream.with_means_of(trained)
     ids = np.concatenate([block.ids for block in stream.blocks(trained)])
@@ -89,7 +89,7 @@ def test_means_are_those_of_the_picked_rows(dtype):
     assert by_name["vector"] == pytest.approx(np.nanmean(np.array(rows["vector"].tolist()), axis=0), rel=1e-12)
     assert by_name["word"] is None
     assert by_name["real"] != stream.columns.features[0].fill
-    # Missing numbers become these means, and the first stream still has its own.
+    # Missing numbers become these means; the first stream keeps its own.
     is_missing = np.isnan(FRAME["real"])
     for one in (stream, again):
         X = np.concatenate([block.X for block in one.blocks()])
@@ -97,7 +97,7 @@ def test_means_are_those_of_the_picked_rows(dtype):
 
 
 @pytest.mark.parametrize("format", FORMATS)
-def test_all_formats_pick_the_same_rows(tmp_path, format):
+def test_all_formats_select_the_same_rows(tmp_path, format):
     X, y = example()
     path, target = write(tmp_path, format, X, y)
     stream = streams.open(path, target, batch_rows=10)

@@ -1,4 +1,4 @@
-"""Reading ahead keeps the order, passes errors on, and leaves no thread behind."""
+"""Reading ahead keeps the order, propagates errors and leaves no thread behind."""
 
 import threading
 import time
@@ -24,7 +24,7 @@ def test_no_items():
     assert not threads()
 
 
-def test_reading_is_three_ahead_at_most():
+def test_reading_is_at_most_three_items_ahead():
     taken = []
 
     def items():
@@ -38,12 +38,12 @@ def test_reading_is_three_ahead_at_most():
     while len(taken) < 4 and time.monotonic() < deadline:
         time.sleep(0.01)
     time.sleep(0.2)
-    assert len(taken) == 4  # the one given, two that wait, one in the hand of the thread
+    assert len(taken) == 4  # one yielded, two queued, one held by the thread
     ahead.close()
     assert not threads()
 
 
-def test_an_error_comes_after_what_was_good():
+def test_an_error_follows_the_items_before_it():
     def items():
         yield 1
         yield 2

@@ -1,4 +1,4 @@
-"""The numbers of rows that pandas and R write as a first column without a name are no feature."""
+"""Row numbers that pandas and R write as a first column without a name are not features."""
 
 import numpy as np
 import pandas as pd
@@ -26,7 +26,7 @@ NUMBERED = {
 
 
 @pytest.mark.parametrize("case", NUMBERED)
-def test_they_are_left_out(tmp_path, case):
+def test_row_numbers_are_left_out(tmp_path, case):
     frame, settings = NUMBERED[case]
     stream = streams.open(saved(tmp_path / "t.csv", frame, **settings))
     assert stream.columns.feature_names == ["a"]
@@ -35,7 +35,7 @@ def test_they_are_left_out(tmp_path, case):
     np.testing.assert_array_equal(y, frame["label"])
 
 
-def test_each_file_counts_anew(tmp_path):
+def test_every_file_has_its_own_row_numbers(tmp_path):
     for i in range(3):
         saved(tmp_path / f"{i}.csv", FRAME)
     assert streams.open(tmp_path).columns.feature_names == ["a"]
@@ -43,7 +43,7 @@ def test_each_file_counts_anew(tmp_path):
 
 @pytest.mark.parametrize("first", [True, False])
 @pytest.mark.parametrize("later", [True, False])
-def test_rows_to_predict_have_them_or_not(tmp_path, first, later):
+def test_rows_to_predict_with_or_without_row_numbers(tmp_path, first, later):
     columns = streams.open(saved(tmp_path / "t.csv", FRAME, index=first)).columns
     X, _ = collect(streams.open(saved(tmp_path / "p.csv", FRAME, index=later), columns=columns))
     np.testing.assert_array_equal(X[:, 0], FRAME["a"])
@@ -65,7 +65,7 @@ def test_a_column_that_does_not_number_rows_is_a_feature(tmp_path, case):
     assert streams.open(tmp_path / "again.csv").columns.feature_names == ["Unnamed: 0", "a"]
 
 
-def test_they_may_be_the_target(tmp_path):
+def test_row_numbers_may_be_the_target(tmp_path):
     assert collect(streams.open(saved(tmp_path / "t.csv", FRAME), target=0))[1].tolist() == [0, 1, 2, 3]
 
 
@@ -74,7 +74,7 @@ def test_a_column_with_a_name_is_a_feature(tmp_path):
     assert streams.open(path).columns.feature_names == ["hour", "a"]
 
 
-def test_nothing_beside_them(tmp_path):
+def test_row_numbers_alone_are_refused(tmp_path):
     path = saved(tmp_path / "t.csv", FRAME[["label"]])
     with pytest.raises(ValueError, match="must have columns beside the target 'label', got none"):
         streams.open(path)

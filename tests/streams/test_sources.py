@@ -21,7 +21,7 @@ CSV = csv_bytes(X, Y)
 
 @pytest.fixture
 def three_files(tmp_path):
-    """The rows in three Parquet files beside other things."""
+    """The rows in three Parquet files, beside other files."""
     for i, (start, stop) in enumerate([(0, 20), (20, 21), (21, 53)]):
         pa.parquet.write_table(table(X[start:stop], Y[start:stop]), tmp_path / f"part-{i}.parquet")
     (tmp_path / "_SUCCESS").touch()
@@ -77,7 +77,7 @@ def test_unrelated_files_beside_data_are_ignored(tmp_path, case):
     np.testing.assert_array_equal(labels, Y)
 
 
-def test_a_folder_of_several_formats_says_what_to_do(tmp_path):
+def test_a_folder_of_several_formats_is_refused_with_a_remedy(tmp_path):
     for name in ("a.csv", "b.jsonl", "c.svm"):
         (tmp_path / name).write_bytes(CSV)
     words = r"must hold data of one format, got a\.csv \(CSV\) and b\.jsonl .*: name the files .* '.*\*\.csv'\."
@@ -93,7 +93,7 @@ def test_a_folder_without_data(tmp_path):
 
 
 @pytest.mark.parametrize("format", ["NPY, labels beside", "IDX"])
-def test_labels_in_a_folder_are_no_rows(tmp_path, format):
+def test_files_of_labels_in_a_folder_are_not_rows(tmp_path, format):
     path, _ = write(tmp_path, format, X, Y)
     both = sorted(tmp_path.iterdir())
     for paths in (tmp_path, both, path):

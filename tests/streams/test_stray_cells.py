@@ -8,7 +8,7 @@ NUMBERS = [str(i % 90 / 4) for i in range(200)]
 
 
 def columns_of(folder, cells, labels=None, **settings):
-    """Return the rule for a CSV file of a column and labels."""
+    """Return the rule for a CSV file with one column and labels."""
     lines = [f"{cell},{label}\n" for cell, label in zip(cells, labels or ["0", "1"] * len(cells), strict=False)]
     path = folder / "t.csv"
     path.write_text("a,label\n" + "".join(lines))
@@ -16,7 +16,7 @@ def columns_of(folder, cells, labels=None, **settings):
 
 
 def replaced(cells, **others):
-    """Return cells with others in some rows, which are counted from 1."""
+    """Replace the cells of some rows, counted from 1."""
     return [others.get(f"row_{i + 1}", cell) for i, cell in enumerate(cells)]
 
 
@@ -60,7 +60,7 @@ def test_many_words_and_codes_are_text(tmp_path, case):
 
 
 @pytest.mark.parametrize("missing", ["", "NA", "?", "null", "nan", '""'])
-def test_signs_of_missing_values_are_no_words(tmp_path, missing):
+def test_missing_values_are_not_words(tmp_path, missing):
     [column] = columns_of(tmp_path, replaced(NUMBERS, row_57=missing)).features
     assert (column.kind, column.missing) == ("number", 1)
 

@@ -1,4 +1,4 @@
-"""Indices of svmlight files begin at 0 or at 1, and mean the same features when rows are predicted."""
+"""Indices of svmlight files begin at 0 or at 1, and name the same features in training and prediction."""
 
 import io
 
@@ -11,7 +11,7 @@ from craftmaps.cli.model_rows import open_rows
 from tests.streams.formats import collect, example, svmlight_bytes
 
 X, Y = example()
-# The first feature is never there: what is written from 0 on could be written from 1 on.
+# The first feature never occurs, so indices from 0 on look like indices from 1 on.
 WITHOUT_FIRST = np.column_stack([np.zeros(len(X)), X])
 
 
@@ -40,21 +40,21 @@ def test_rows_are_those_of_scikit_learn(tmp_path, rows, first, zero_based):
 def test_the_base_is_part_of_the_rule(tmp_path, first):
     columns = streams.open(write(tmp_path / "t.svm", X, first), zero_based=first == 0).columns
     assert streams.Columns.from_plain(columns.to_plain()).first_index == first
-    # Without its first feature a file does not tell its base, but the rule does.
+    # A file without the first feature does not tell its base, but the rule does.
     later = X * (np.arange(X.shape[1]) > 0)
     rows, _ = collect(streams.open(write(tmp_path / "p.svm", later, first), columns=columns, dtype="float64"))
     np.testing.assert_array_equal(rows, later)
 
 
 @pytest.mark.parametrize(("trained", "later"), [(0, 1), (1, 0)])
-def test_a_file_of_another_base_is_aligned(tmp_path, trained, later):
+def test_a_file_with_another_base_is_aligned(tmp_path, trained, later):
     columns = streams.open(write(tmp_path / "t.svm", X, trained)).columns
     path = write(tmp_path / "p.svm", X, later)
     rows, _ = collect(streams.open(path, columns=columns, zero_based=later == 0, dtype="float64"))
     np.testing.assert_array_equal(rows, X)
 
 
-def test_a_file_of_another_base_is_noticed(tmp_path):
+def test_a_file_with_another_base_is_detected(tmp_path):
     from_0, from_1 = (write(tmp_path / f"{first}.svm", X, first) for first in (0, 1))
     with pytest.raises(ValueError, match=r"must have indices from 1 on, .*: open the file with zero_based=True"):
         list(streams.open(from_0, columns=streams.open(from_1).columns))
@@ -63,7 +63,7 @@ def test_a_file_of_another_base_is_noticed(tmp_path):
     with pytest.warns(UserWarning, match=words) as caught:
         list(stream)
     assert len(caught) == 1
-    list(stream)  # without a second warning, which would be an error
+    list(stream)  # a second warning would be an error
 
 
 def test_new_features_are_left_out_with_a_warning(tmp_path):

@@ -1,4 +1,4 @@
-"""Text that should have been numbers, or nothing at all, is told."""
+"""Warnings about text columns that should perhaps be numbers or left out."""
 
 import re
 import warnings
@@ -44,7 +44,7 @@ def write(path, cells):
 
 
 @pytest.mark.parametrize("case", MANY)
-def test_numbers_in_another_notation_are_told(tmp_path, case):
+def test_warning_about_numbers_in_another_notation(tmp_path, case):
     cells, notation, remedy = MANY[case]
     path = write(tmp_path / "t.csv", cells)
     pattern = (
@@ -56,37 +56,37 @@ def test_numbers_in_another_notation_are_told(tmp_path, case):
     example = re.search("such as '(.*?)'", str(told[0].message))
     assert example is not None
     assert example[1] in cells
-    # What it says helps: names are taken for names, and the rule is fixed.
+    # The remedies work, and a given rule is not questioned.
     streams.open(path, categories=["a"])
     streams.open(path, columns=stream.columns)
     streams.open(path, drop=["a"])
 
 
-def test_the_option_mends_it(tmp_path):
+def test_the_option_is_the_remedy(tmp_path):
     path = write(tmp_path / "t.csv", MANY["decimal comma"][0])
     with pytest.warns(UserWarning, match="decimal=','"):
         assert streams.open(path).columns.n_features == 65
     pd.DataFrame({"a": REALS, "b": REALS, "label": 0}).to_csv(tmp_path / "comma.csv", index=False, decimal=",", sep=";")
     assert streams.open(tmp_path / "comma.csv", decimal=",").columns.summary() == [("numbers", 2, ["a", "b"])]
-    # And the reverse: points where commas are said to be.
+    # The reverse: points in a file said to have commas.
     pd.DataFrame({"a": REALS, "label": 0}).to_csv(tmp_path / "point.csv", index=False, sep=";")
     with pytest.warns(UserWarning, match=r"numbers with a decimal point, such as .*: read it with decimal='\.'"):
         streams.open(tmp_path / "point.csv", decimal=",")
 
 
-def test_a_decimal_comma_among_whole_numbers_is_refused_with_what_helps(tmp_path):
+def test_a_decimal_comma_among_whole_numbers_is_refused_with_a_remedy(tmp_path):
     path = write(tmp_path / "t.csv", [*map(str, range(N - 1)), "3,5"])
     with pytest.raises(ValueError, match=r"but '3,5' in row 150: read it with decimal=',', correct it"):
         streams.open(path)
 
 
-def test_a_target_of_decimal_commas_is_told(tmp_path):
+def test_warning_about_a_target_of_decimal_commas(tmp_path):
     pd.DataFrame({"a": REALS, "label": MANY["decimal comma"][0]}).to_csv(tmp_path / "t.csv", index=False)
     with pytest.warns(UserWarning, match="^The target 'label' of .* decimal=','\\.$"):
         streams.open(tmp_path / "t.csv")
 
 
-def test_values_that_are_nearly_all_different_are_told(tmp_path):
+def test_warning_about_values_that_nearly_all_differ(tmp_path):
     path = write(tmp_path / "t.csv", [f"Mr. {i}" for i in range(N - 2)] + ["Mr. X"] * 2)
     words = r"^Column 'a' of \S* is text with 149 different values in 150 cells, such as 'Mr. 0', .* drop=\['a'\]"
     with pytest.warns(UserWarning, match=words):
@@ -106,19 +106,19 @@ QUIET = {
 
 
 @pytest.mark.parametrize("case", QUIET)
-def test_other_text_is_not_told(tmp_path, case):
+def test_no_warning_about_other_text(tmp_path, case):
     streams.open(write(tmp_path / "t.csv", QUIET[case]))
     streams.of(pd.DataFrame({"a": QUIET[case], "b": REALS}))
 
 
-def test_strings_of_a_frame_are_told(tmp_path):
+def test_warning_about_strings_of_a_frame(tmp_path):
     for cells, words in ((MANY["decimal comma"][0], "decimal point"), ([str(x) for x in REALS], "cast it to numbers")):
         with pytest.warns(UserWarning, match=f"Column 'a' of DataFrame is read as text.*{words}"):
             streams.of(pd.DataFrame({"a": cells}))
     streams.of(pd.DataFrame({"a": [str(10_000 + i % 70) for i in range(N)]}))  # codes
 
 
-def test_many_columns_are_told_in_few_sentences():
+def test_few_warnings_about_many_columns():
     frame = pd.DataFrame({f"c{i}": [f"{j}%" for j in range(N)] for i in range(20)})
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")

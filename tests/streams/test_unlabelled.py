@@ -1,4 +1,4 @@
-"""Rows to predict are read without their labels, wherever these may stand and whatever they may be."""
+"""Rows to predict are read without their labels, wherever the file holds them and whatever they are."""
 
 import numpy as np
 import pytest
@@ -11,13 +11,13 @@ X = np.arange(12.0).reshape(6, 2)
 Y = np.arange(6) % 2
 
 
-def csv(rows, labels, place):
-    """Write rows without names, with the label at a place."""
+def csv(rows, labels, position):
+    """Return CSV rows without names, with the label at a position."""
     lines = []
     for row, label in zip(rows.tolist(), labels, strict=True):
         cells = [*map(repr, row)]
-        if place is not None:
-            cells.insert(place, str(label))
+        if position is not None:
+            cells.insert(position, str(label))
         lines.append(",".join(cells))
     return "\n".join(lines)
 
@@ -40,7 +40,7 @@ def text(path, content):
 
 
 NAN = np.full(6, np.nan)
-# How rows to learn from are written, their target, and how rows to predict are.
+# Writer of training rows, their target, and writer of rows to predict.
 PLACES = {
     "CSV, labels missing": (
         lambda folder: text(folder / "t.csv", csv(X, Y, 2)),
@@ -91,7 +91,7 @@ def test_labels_are_not_read(tmp_path, case):
 
 
 @pytest.mark.parametrize("case", PLACES)
-def test_a_model_predicts_them(tmp_path, case):
+def test_a_model_predicts_rows_without_labels(tmp_path, case):
     write, target, write_new = PLACES[case]
     stream = streams.open(write(tmp_path), target=target)
     model = CraftClassifier(Polynomial(2), 8, metric=None, random_state=0).fit_stream(stream)
@@ -99,7 +99,7 @@ def test_a_model_predicts_them(tmp_path, case):
     np.testing.assert_array_equal(collect(open_rows(model, write_new(tmp_path), 4))[0], X)
 
 
-def test_labels_that_are_asked_for_must_be_there(tmp_path):
+def test_requested_labels_must_be_present(tmp_path):
     columns = streams.open(text(tmp_path / "t.csv", csv(X, Y, 2)), target=-1).columns
     with pytest.raises(ValueError, match=r"Row 1 of .*p\.csv has no label"):
         list(streams.open(text(tmp_path / "p.csv", csv(X, [""] * 6, 2)), columns=columns))

@@ -20,7 +20,7 @@ class Limits:
     most_parsed_cells : int
         Cells of JSON lines parsed at once: an absent field takes no byte of the file, but a cell of memory.
     text_block : int
-        Bytes of CSV or JSON text parsed at once. The fields of JSON lines are those of the first block.
+        Bytes of CSV or JSON text parsed at once. The first block fixes the fields of JSON lines.
     widest_row, most_axes : int
         Numbers in a row of a matrix, and axes of an array.
     longest_header : int

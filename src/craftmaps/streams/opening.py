@@ -192,7 +192,7 @@ def open_files(path: PathLike | Sequence[PathLike], request: Request) -> Stream:
 
 
 def _table_stream(files: Sequence[Any], request: Request, can_repeat: bool) -> Stream:
-    """Open tables as a stream; the caller's caller is told what the first look finds odd."""
+    """Open tables as a stream, and warn where the user called `open` or `of` about columns that are perhaps misread."""
     readers = table_readers(files, request)
     columns = request.columns
     if columns is None:

@@ -6,16 +6,16 @@ from collections.abc import Generator, Iterable
 from typing import Any
 
 _DEPTH = 2
-# Seconds to wait for the thread to end. One that waits for a pipe cannot be told to, but does not outlive the program.
+# Seconds to wait for the thread to end. A thread that waits for a pipe cannot be stopped, but is a daemon.
 _PATIENCE = 1.0
 _END = object()
 
 
 def prefetch(items: Iterable[Any]) -> Generator[Any, None, None]:
-    """Yield the items of an iterable, which a thread takes from it up to two ahead.
+    """Yield the items of an iterable, which a thread reads up to two items ahead.
 
-    Order is kept, and an error comes out where the item would have. When the consumer stops, for
-    whatever reason, the iterable is closed and the thread ends, before control returns if it can.
+    Order is kept, and an error is raised in place of its item. When the consumer stops for any reason, the iterable is
+    closed and the thread ends, before control returns if possible.
     """
     waiting: queue.Queue[tuple[Any, BaseException | None]] = queue.Queue(_DEPTH)
     stopped = threading.Event()
@@ -40,7 +40,7 @@ def prefetch(items: Iterable[Any]) -> Generator[Any, None, None]:
         except BaseException as error:
             hand_over(_END, error)
         finally:
-            # A generator left half-way closes its files here, not whenever it is collected.
+            # Close the files of an unfinished generator now, not when it is collected.
             if isinstance(iterator, Generator):
                 iterator.close()
 
@@ -56,6 +56,6 @@ def prefetch(items: Iterable[Any]) -> Generator[Any, None, None]:
             yield item
     finally:
         stopped.set()
-        while not waiting.empty():  # wakes a thread that waits for a free place
+        while not waiting.empty():  # wakes a thread that waits for a free slot
             waiting.get_nowait()
         thread.join(_PATIENCE)

@@ -19,6 +19,8 @@ from craftmaps.tables.encoding import fill_missing
 
 RowFilter = Callable[[Any], NDArray[np.bool_]]
 
+_ONLY_ONCE = "Standard input can be read only once: write it to a file to read it again."
+
 
 class Block(NamedTuple):
     """Consecutive rows of a stream.
@@ -97,18 +99,22 @@ class Stream:
             Selects rows: takes X and returns a boolean mask. Missing numbers are zero in that X, so that the selection
             does not depend on the means in `columns`. A block without selected rows is skipped.
         """
-        self._start_pass()
+        if self._is_used and not self._can_repeat:
+            raise ValueError(_ONLY_ONCE)
+        self._is_used = True
+        self.bytes_read = 0
         return self._pass(pick)
 
     def with_means_of(self, pick: RowFilter) -> "Stream":
         """Return this stream with missing numbers replaced by the means of selected rows.
 
-        The means are taken over the rows that `pick` selects among those of the first look; see `blocks`. With
-        training rows selected, the rule holds no number computed from test rows.
+        The means are taken over the rows of the first look that `pick` selects; see `blocks`. If it selects training
+        rows, the rule holds no number computed from test rows.
         """
         if self._readers[0].is_sparse:
             return self  # an absent value is zero
-        self._start_pass()
+        if not self._can_repeat:
+            raise ValueError(_ONLY_ONCE)
         limits, columns, dtype = self._request.limits, self.columns, np.dtype(self._request.dtype)
         n_left = limits.n_look_rows(columns.n_named_cells + (columns.target is not None))
         if self._request.max_rows is not None:
@@ -124,13 +130,6 @@ class Stream:
         for reader in readers:
             reader.bind(columns)
         return Stream(readers, columns, self._request, self._can_repeat)
-
-    def _start_pass(self) -> None:
-        """Reset the position; refuse to read standard input twice."""
-        if self._is_used and not self._can_repeat:
-            raise ValueError("Standard input can be read only once: write it to a file to read it again.")
-        self._is_used = True
-        self.bytes_read = 0
 
     def _pass(self, pick: RowFilter | None) -> Generator[Block, None, None]:
         """Yield the blocks of one pass."""

@@ -1,7 +1,7 @@
 """Text columns as codes of their distinct values.
 
-A file can repeat a long string in a few bytes per row. Text is therefore never expanded row by row: whatever depends
-on a string is computed once for each distinct value, and then indexed by row.
+A file can repeat a long string in a few bytes per row. Text is therefore never expanded row by row: features, labels
+and dates are computed once for each distinct value, and then indexed by row.
 """
 
 from typing import Any, NamedTuple
@@ -50,7 +50,7 @@ class CodedText(NamedTuple):
 
 
 def coded_text(array: Any) -> CodedText:
-    """Return the codes and distinct values of a column, which is cast to text if it is none."""
+    """Return the codes and distinct values of a column, which is cast to text if necessary."""
     arrow = import_arrow()
     array = stored_array(array)
     if not arrow.types.is_dictionary(array.type):

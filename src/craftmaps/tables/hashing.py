@@ -16,7 +16,7 @@ def hash_slices(
     content: NDArray[np.uint8], starts: NDArray[np.int64], lengths: NDArray[np.int64]
 ) -> NDArray[np.uint64]:
     """Return `fnv1a` of every slice of `content`, in one vectorised step per byte position."""
-    # Long slices first: those with a byte at position i form a prefix.
+    # Long slices first: the slices with a byte at position i form a prefix.
     order = np.argsort(-lengths, kind="stable")
     starts, n_left = starts[order], np.searchsorted(-lengths[order], -np.arange(lengths.max(initial=0)))
     sorted_hashes = np.full(lengths.size, _OFFSET_BASIS)

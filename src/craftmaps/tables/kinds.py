@@ -1,4 +1,4 @@
-"""Kinds of Arrow columns, whatever type stores them: numbers, booleans, text, lists, dates."""
+"""Kinds of Arrow columns of all types: numbers, booleans, text, lists, dates."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -16,7 +16,7 @@ _WORDS = {
 
 
 def kind_of(arrow_type: Any) -> str:
-    """Return "number", "boolean", "text", "list" or "date", or the name of the type if it is none of them."""
+    """Return "number", "boolean", "text", "list" or "date", or else the name of the type."""
     types = import_arrow().types
     arrow_type = _storage_type(arrow_type)
     if types.is_dictionary(arrow_type):
@@ -42,7 +42,7 @@ def kind_in_words(kind: str) -> str:
 
 
 def is_null(arrow_type: Any) -> bool:
-    """Tell whether a column has no values at all and can stand for any kind."""
+    """Tell whether a column has no values at all and can pass for any kind."""
     return import_arrow().types.is_null(arrow_type)
 
 

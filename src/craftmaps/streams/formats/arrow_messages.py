@@ -1,7 +1,7 @@
 """Claims of compressed Arrow messages, checked before Arrow allocates the memory for them.
 
 The message of a record batch lists its buffers, and a compressed buffer begins with its uncompressed size. Arrow
-allocates that size whatever it is. pyarrow does not expose these numbers, so they are read here from the FlatBuffers
+allocates any size. pyarrow does not expose these numbers, so they are read here from the FlatBuffers
 of the messages and of the footer.
 """
 
@@ -125,13 +125,13 @@ def _claims(message: Any) -> tuple[int, int, int]:
     buffers = np.frombuffer(batch.structs(2, _BUFFER_BYTES), "<i8").reshape(-1, 2)
     buffers = buffers[buffers[:, 1] > 0]
     sizes = _uncompressed_sizes(np.frombuffer(message.body or b"", np.uint8), buffers[:, 0])
-    # -1 stands for a buffer that is stored uncompressed.
+    # A size of -1 marks a buffer that is stored uncompressed.
     claimed = np.where(sizes < 0, buffers[:, 1], sizes)
     return kind, sum(claimed.tolist()), sum(buffers[:, 1].tolist())
 
 
 def _uncompressed_sizes(body: NDArray[np.uint8], offsets: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the sizes that stand before compressed buffers."""
+    """Return the first eight bytes of compressed buffers, their uncompressed sizes."""
     if offsets.size and not (0 <= offsets.min() and offsets.max() <= body.size - 8):
         raise ValueError("a buffer lies outside its message")
     return np.ascontiguousarray(body[offsets[:, None] + np.arange(8)]).view("<i8").reshape(-1)

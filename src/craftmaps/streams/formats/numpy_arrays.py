@@ -56,8 +56,8 @@ def npz_array(file: DataFile, key: str) -> StoredArray:
 
     with opened() as (_, (shape, is_fortran, dtype)):
         check_claim(name, shape, dtype, file.limits)
-    size = math.prod(shape) * dtype.itemsize
-    is_column_major = is_fortran and len(shape) > 1
+    n_axes, size = len(shape), math.prod(shape) * dtype.itemsize
+    is_column_major = is_fortran and n_axes > 1
     if is_column_major:
         with _opened_zip(file) as archive:
             _check_whole(size, archive.getinfo(member).compress_size, name, file.limits)

@@ -1,6 +1,6 @@
 """Parquet files as batches of rows, in memory bounded by the limits.
 
-A few bytes of Parquet can stand for gigabytes: rows that refer to one long string of a dictionary, or a list of equal
+A few bytes of Parquet can encode gigabytes: rows that refer to one long string of a dictionary, or a list of equal
 numbers. The footer and the headers of dictionary pages tell how large columns are once decoded, and so how to read
 them: text with large dictionaries as dictionaries, everything else a bounded number of rows at a time. The headers of
 data pages are not checked: a footer that contradicts them is not detected.
@@ -33,7 +33,7 @@ class _Plan:
 
 @dataclass(frozen=True)
 class _Selection:
-    """Column chunks to read: numbers and names of those of text and of lists, and the number of all columns."""
+    """Columns to read: positions and names of column chunks of text and of lists, and the number of all columns."""
 
     text: Mapping[int, str]
     lists: Mapping[int, str]

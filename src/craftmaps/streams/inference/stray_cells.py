@@ -17,7 +17,7 @@ _MOST_OTHERS = 10_000
 
 
 class StrayCells:
-    """Counts the numbers in a text column, or cells of another pattern, and keeps the first cell that is none.
+    """Counts the numbers in a text column, or cells of another pattern, and keeps the first other cell.
 
     One wrong cell would turn a column of numbers into text, and make the model much worse without a warning. A column
     of nearly all numbers is refused instead, unless some have leading zeros as codes do, such as 007 beside 007A.
@@ -56,7 +56,7 @@ class StrayCells:
             self._keep(i, pieces)
 
     def refuse(self, what: str, remedy: str) -> None:
-        """Refuse the column if nearly all cells are numbers, with the first cell that is none."""
+        """Refuse the column if nearly all cells are numbers, and name the first other cell."""
         n_cells = self._n_numbers + self.n_others
         is_numeric = self._n_numbers >= max(_FEWEST_NUMBERS, _LEAST_SHARE * n_cells)
         if 0 < self.n_others <= _MOST_OTHERS and is_numeric and not self._has_codes:

@@ -1,4 +1,4 @@
-"""Several files are one table, as long as their columns hold the same kinds of values."""
+"""Several files form one table if their columns hold the same kinds of values."""
 
 import numpy as np
 import pyarrow as pa
@@ -11,7 +11,7 @@ from tests.streams.formats import collect
 
 WORDS = pa.array(["u", "v"])
 LISTS = pa.array([[1.0, 2.0], [3.0, 5.0]])
-# What two parts hold in a column, and what it becomes.
+# The column in two files, and its features.
 PARTS = {
     "integers, then fractions": (pa.array([1, 2]), pa.array([1.5, None]), [[1], [2], [1.5], [1.5]]),
     "single, then double": (pa.array([1, 2], pa.float32()), pa.array([0.5, 0.5]), [[1], [2], [0.5], [0.5]]),
@@ -48,7 +48,7 @@ LABELS = {
 
 
 @pytest.mark.parametrize("case", LABELS)
-def test_labels_of_parts_have_one_type(tmp_path, case):
+def test_labels_of_tables_have_one_type(tmp_path, case):
     *parts, expected, letter = LABELS[case]
     for i, part in enumerate(parts):
         pa.parquet.write_table(pa.table({"a": [1, 2], "label": part}), tmp_path / f"{i}.parquet")
@@ -57,14 +57,14 @@ def test_labels_of_parts_have_one_type(tmp_path, case):
     assert np.concatenate(blocks).tolist() == expected
 
 
-def test_a_part_without_labels_is_told_by_its_first_row(tmp_path):
+def test_a_file_without_labels_is_refused_by_its_first_row(tmp_path):
     pa.parquet.write_table(pa.table({"a": [1, 2], "label": ["x", "y"]}), tmp_path / "0.parquet")
     pa.parquet.write_table(pa.table({"a": [1, 2], "label": pa.nulls(2)}), tmp_path / "1.parquet")
     with pytest.raises(ValueError, match=r"Row 1 of .*1\.parquet has no label"):
         list(streams.open(tmp_path))
 
 
-def test_means_do_not_depend_on_where_parts_end(tmp_path):
+def test_means_do_not_depend_on_where_files_end(tmp_path):
     values = np.random.default_rng(5).normal(size=3000)
     for name, ends in (("one", [3000]), ("three", [10, 1500, 3000])):
         (tmp_path / name).mkdir()
@@ -98,7 +98,7 @@ def npy_parts(folder, *labels):
 @pytest.mark.parametrize(
     ("labels", "words"), [(([0, 1], ["0", "1"]), "integer, got strings"), ((["0"], [0.5]), "text, got numbers")]
 )
-def test_text_and_numbers_are_no_labels_of_one_kind(tmp_path, write, labels, words):
+def test_text_and_numeric_labels_do_not_mix(tmp_path, write, labels, words):
     write(tmp_path, *labels)
     with pytest.raises(ValueError, match=rf"The target .*1\.\w+ must be of kind {words}"):
         streams.open(tmp_path)

@@ -1,4 +1,4 @@
-"""Text is cut into pieces where rows end, and its first line may name the columns."""
+"""CSV text is cut at row ends, and its first line may name the columns."""
 
 import io
 
@@ -34,12 +34,12 @@ def test_pieces_end_where_lines_end(size):
 SHORT = Limits(longest_line=1000)
 
 
-def test_a_line_without_end():
+def test_a_line_that_is_too_long():
     with pytest.raises(ValueError, match="t must have lines of at most"):
         list(whole_lines(io.BytesIO(b"x" * 5000), "t", 100, SHORT))
 
 
-def test_a_quote_that_does_not_end_is_a_letter():
+def test_an_unclosed_quote_is_an_ordinary_character():
     text = b'5" wide,1\n' + b"2,3\n" * 1000
     assert b"".join(whole_lines(io.BytesIO(text), "t", 100, SHORT, has_quotes=True)) == text
 
@@ -103,11 +103,11 @@ def test_a_word_among_booleans_after_the_first_look(tmp_path):
 
 
 @pytest.mark.parametrize("space", ["\u00a0", "\u2003", "\x0b"])
-def test_a_look_takes_for_a_number_what_the_reader_does(tmp_path, space):
+def test_the_first_look_and_the_reader_agree_on_numbers(tmp_path, space):
     assert read(tmp_path, f"a,label\n1{space},1\n2,1\n")[2] == [f"a=1{space}", "a=2"]
 
 
-def test_lines_after_a_name_with_a_line_end_keep_their_numbers(tmp_path):
+def test_line_numbers_after_a_name_with_a_line_end(tmp_path):
     with pytest.raises(ValueError, match=r"Line 4 of .* must have 3 cells, got 2"):
         read(tmp_path, '"a\nb",c,label\n1,2,3\n4,5\n')
 
@@ -115,7 +115,7 @@ def test_lines_after_a_name_with_a_line_end_keep_their_numbers(tmp_path):
 @pytest.mark.parametrize(
     "text", ["a,b,label\r1,2,3\r", "1,2,3\r4,5,6\r", '"a\rb",c,label\r1,2,3\r', "a,label\r1,2\n3,4\r", "\ra,b\r1,2"]
 )
-def test_lines_that_end_with_a_return_alone(tmp_path, text):
+def test_lines_that_end_with_a_carriage_return_alone(tmp_path, text):
     (tmp_path / "t.csv").write_bytes(text.encode())
     with pytest.raises(ValueError, match=r"t\.csv must end its lines with a line feed, got carriage returns alone\."):
         streams.open(tmp_path / "t.csv", target=-1)
