@@ -14,7 +14,7 @@ from scipy.sparse import issparse
 from craftmaps._system.progress import Phase, tell
 from craftmaps._system.threads import for_each
 from craftmaps.kernels import DotProductKernel, Polynomial
-from craftmaps.learners.search.scoring import Judge, Score
+from craftmaps.learners.search.scoring import ALPHAS, Judge, Score
 from craftmaps.learners.search.shapings import ShapedRows, Shaping
 from craftmaps.learners.targets import Targets
 from craftmaps.maps.feature_map import fit_in_order
@@ -26,12 +26,16 @@ FEWEST_ROWS = 24
 MOST_ROWS = 12288
 _FEW_ROWS = 1024  # up to here every row is left out in closed form
 _FEW_FIRST_ROWS = 512
-_FIRST_ROWS = 4096
-_FIRST_WIDTH, _WIDTH = 512, 1024
+# Rows that columns and axes are fitted to: gradients in many columns need many.
+_FEWEST_FIT_ROWS, _FIT_ROWS_A_COLUMN, _MOST_FIT_ROWS = 2560, 4, 6144
+_FIRST_SCORED_ROWS = 2048
+_LINEAR_HANDICAP = 0.1  # of linear models where there are more rows than are compared: richer ones gain more by them
+_FIRST_WIDTH, _WIDTH, _GREAT_WIDTH = 512, 1024, 2048
 _FINALISTS = 3
 _WIDEST_LINEAR = 2048
 _FEWEST_AXES = 16
-_LINEAR_MARGIN = 0.03  # more columns must be worth their time
+_IN_REACH = 0.5  # of the best value in the first round: from there linear models and columns can still win
+_COLUMNS_HANDICAP = 0.03  # more columns must be worth their time
 _MOST_LOGISTIC_CLASSES = 32
 _MOST_FIRST_LOGISTIC_CLASSES = 12  # steps take as long as all the rest of a trial
 
@@ -44,7 +48,7 @@ class SearchSpec:
 
     `make_map(kernel, width)` returns a feature map that is not yet fitted, or None for the rows themselves.
     `kernel`, `metric` and `normalize` are "auto" or what was given. `is_kernel_map` says whether maps
-    approximate the kernel that they are given.
+    approximate the kernel that they are given. `n_rows` is the number of rows that the model will be fitted to.
     """
 
     make_map: Callable[[DotProductKernel, int], Any]
@@ -52,6 +56,7 @@ class SearchSpec:
     kernel: Any = "auto"
     metric: Any = "auto"
     normalize: Any = "auto"
+    n_rows: int | None = None
     is_kernel_map: bool = True
     is_classification: bool = True
     allow_linear: bool = True
@@ -72,7 +77,10 @@ class Candidate(NamedTuple):
 
 
 class Trial(NamedTuple):
-    """What was tried, on how many rows and at which width (0 for the kernel itself), and how it did."""
+    """What was tried, on how many rows and at which width (0 for the kernel itself), and how it did.
+
+    `value` is what decided, see `Score.value`; it is comparable among trials of the same rows and width.
+    """
 
     description: str
     error: float
@@ -81,6 +89,7 @@ class Trial(NamedTuple):
     n_rows: int
     width: int
     loss: str
+    value: float
 
 
 @dataclass(frozen=True)
@@ -148,8 +157,10 @@ class _Search:
         self, candidates: Sequence[Candidate], score: Callable[[Candidate], Score], n_rows: int, width: int
     ) -> dict[Candidate, Score]:
         """Score candidates side by side."""
+        if not candidates:
+            return {}
         for candidate in candidates:
-            self.rows.prepare(candidate.shaping)
+            self.rows.prepare(candidate.shaping, n_rows)
         scores: dict[Candidate, Score] = {}
         places: dict[Candidate, Trial] = {}
 
@@ -159,16 +170,24 @@ class _Search:
             started = time.perf_counter()
             found = score(candidate)
             seconds = time.perf_counter() - started
-            trial = Trial(str(candidate), found.error, found.standard_error, seconds, n_rows, width, found.loss)
+            trial = Trial(
+                str(candidate), found.error, found.standard_error, seconds, n_rows, width, found.loss, found.value
+            )
             with self._lock:
                 scores[candidate], places[candidate] = found, trial
 
         for_each(work, enumerate(candidates))
         self.trials += [places[candidate] for candidate in candidates]
-        scores = {candidate: scores[candidate] for candidate in candidates}
+        scores = {c: scores[c]._replace(handicap=self.handicap(c)) for c in candidates}
         best = best_first(scores)[0]
         self._best = f"; best so far: {best} with {scores[best].error:.4g}"
         return scores
+
+    def handicap(self, candidate: Candidate) -> float:
+        """Return by how much a candidate must be better than others."""
+        if candidate.kernel is None:
+            return _LINEAR_HANDICAP if self.judge.n_rows == MOST_ROWS < (self.spec.n_rows or 0) else 0.0
+        return _COLUMNS_HANDICAP if candidate.linear else 0.0
 
     def plain_candidates(self, degrees: Sequence[int]) -> list[Candidate]:
         """Return shapings without axes, with kernels of some degrees."""
@@ -196,14 +215,14 @@ class _Search:
 
     def features(self, candidate: Candidate, width: int, n_rows: int) -> NDArray:
         """Return the features of the first rows at a width."""
-        rows = self.rows(candidate.shaping)[:n_rows]
+        rows = self.rows(candidate.shaping, n_rows)
         feature_map = None if candidate.kernel is None else self.spec.make_map(candidate.kernel, width)
         if feature_map is None:
             return rows.toarray() if issparse(rows) else rows
         Z = fit_in_order(feature_map, rows).transform(rows)
         if not candidate.linear:
             return Z
-        plain = self.rows(replace(candidate.shaping, axes=None, normalize=False, n_axes=None))[:n_rows]
+        plain = self.rows(replace(candidate.shaping, axes=None, normalize=False, n_axes=None), n_rows)
         return np.hstack([Z, plain.toarray() if issparse(plain) else plain])
 
     def found(self, candidate: Candidate, score: Score) -> Found:
@@ -216,16 +235,6 @@ class _FewRows(_Search):
 
     def __init__(self, X: Any, y: NDArray, targets: Targets, spec: SearchSpec, weight: NDArray):
         super().__init__(X, y, targets, spec, weight, len(y))
-        half = len(y) // 2
-        order = np.argsort(np.arange(len(y)) % 2, kind="stable")
-        self.halves = [
-            (ShapedRows(X[order], self.judge.targets[order], half), order, slice(half, None)),
-            (
-                ShapedRows(X[order[::-1]], self.judge.targets[order[::-1]], len(y) - half),
-                order[::-1],
-                slice(half, None),
-            ),
-        ]
 
     def run(self) -> Found:
         """Search."""
@@ -233,12 +242,11 @@ class _FewRows(_Search):
         few = self.judge.first(n_first, n_first)
 
         def by_kernel(candidate: Candidate) -> Score:
-            return few.left_out_of_kernel(candidate.kernel, self.rows(candidate.shaping)[:n_first])
+            return few.left_out_of_kernel(candidate.kernel, self.rows(candidate.shaping, n_first))
 
         scores = self.compare(self.plain_candidates(_ROW_DEGREES), by_kernel, n_first, 0)
         more = self.axis_candidates(scores, "covariance", (0.5, 1.0))
-        if more:
-            scores |= self.compare(more, by_kernel, n_first, 0)
+        scores |= self.compare(more, by_kernel, n_first, 0)
         finalists = best_first(scores)[: 2 * _FINALISTS]
         width = min(self.spec.n_components, 4 * _WIDTH)
         n_rows = self.judge.n_rows
@@ -255,23 +263,51 @@ class _ManyRows(_Search):
     """Some rows are left out: of few rows and at a small width first, and of the best few of many rows."""
 
     def __init__(self, X: Any, y: NDArray, targets: Targets, spec: SearchSpec, weight: NDArray):
-        self.n_first = min(len(y), _FIRST_ROWS)
-        super().__init__(X, y, targets, spec, weight, self.n_first * 3 // 4)
+        n_fit = min(len(y) * 2 // 3, max(_FEWEST_FIT_ROWS, min(_FIT_ROWS_A_COLUMN * X.shape[1], _MOST_FIT_ROWS)))
+        super().__init__(X, y, targets, spec, weight, n_fit)
+        self.n_first = min(len(y), n_fit + _FIRST_SCORED_ROWS)
+        self.alphas = ALPHAS
 
     def run(self) -> Found:
         """Search."""
         scores = self._first_round()
-        ordered = best_first(scores)
-        finalists = ordered[:_FINALISTS]
-        # Axes are worth most on few rows, so that the best candidate without them gets another chance.
-        finalists += [c for c in ordered[_FINALISTS:] if c.shaping.axes is None][:1]
-        self.judge.n_train = len(self.judge.y) * 3 // 4
+        self.rows.forget(self.n_first)
+        self.judge.n_train = self.judge.n_rows - self.judge.n_rows // 3
         self.width = min(self.spec.n_components, _WIDTH)
-        scores = self._last_round(finalists)
+        first = scores
+        scores = self._last_round(self._finalists(first))
         best = best_first(scores)[0]
-        for climb in (self._degrees, self._axes, self._linear_columns):
-            best, scores = climb(best, scores)
+        if best.kernel is not None:
+            for climb in (self._columns, self._degrees, self._axes):
+                best, scores = climb(best, scores)
+            best, scores = self._at_the_end(best, scores, first)
         return self.found(best, scores[best])
+
+    @staticmethod
+    def _finalists(scores: dict[Candidate, Score]) -> list[Candidate]:
+        """Return the best of every kind of axes and the best of the others; few rows do not tell for sure."""
+        ordered = [c for c in best_first(scores) if c.kernel is not None] or best_first(scores)[:1]
+        kinds = dict.fromkeys(candidate.shaping.axes for candidate in ordered)
+        finalists = [next(c for c in ordered if c.shaping.axes == kind) for kind in kinds]
+        return finalists + [c for c in ordered if c not in finalists][: _FINALISTS - len(finalists)]
+
+    def _at_the_end(self, best: Candidate, scores: dict, first: dict) -> tuple[Candidate, dict]:
+        """Compare the best with a linear model, with linear columns, and with what a small width does not favour."""
+        challengers = []
+        linear = [c for c in best_first(first) if c.kernel is None]
+        if linear and first[linear[0]].value < min(score.value for score in first.values()) + _IN_REACH:
+            challengers += [linear[0], best._replace(linear=True)]
+        if self.spec.n_components < _GREAT_WIDTH:
+            return self._challenge(best, challengers, scores)
+        if isinstance(self.spec.kernel, str) and isinstance(best.kernel, Polynomial):
+            higher = [d for d in _DEGREES if d > best.kernel.degree][:1]
+            challengers += [best._replace(kernel=_polynomial(d)) for d in higher]
+        if best.shaping.axes is not None:
+            challengers.append(self._of_axes(best, 2.0))
+        self.width = _GREAT_WIDTH
+        at = ALPHAS.index(min(ALPHAS, key=lambda alpha: abs(np.log(alpha / scores[best].alpha))))
+        self.alphas = ALPHAS[max(at - 1, 0) : at + 2]
+        return self._challenge(best, challengers, self._last_round([best]))
 
     def _first_round(self) -> dict[Candidate, Score]:
         """Compare all shapings at a small width."""
@@ -284,13 +320,12 @@ class _ManyRows(_Search):
 
         scores = self.compare(self.plain_candidates((_FIRST_DEGREE,)), score, self.n_first, width)
         more = self.axis_candidates(scores, "covariance", (0.5, 1.0)) + self.axis_candidates(scores, "gradient", (1.0,))
-        if more:
-            scores |= self.compare(more, score, self.n_first, width)
+        scores |= self.compare(more, score, self.n_first, width)
         if isinstance(self.spec.kernel, str):
             best = [c for c in best_first(scores) if c.kernel is not None][:_FINALISTS]
-            scores |= self.compare(
-                [c._replace(kernel=_polynomial(d)) for c in best for d in (2, 5)], score, self.n_first, width
-            )
+            near = [c._replace(kernel=_polynomial(d)) for c in best for d in (2, 5)]
+            near += [self._of_axes(c, 0.5) for c in best if c.shaping.axes is not None]
+            scores |= self.compare([c for c in near if c not in scores], score, self.n_first, width)
         return scores
 
     def _last_round(self, candidates: Sequence[Candidate]) -> dict[Candidate, Score]:
@@ -298,9 +333,17 @@ class _ManyRows(_Search):
         n_rows = self.judge.n_rows
 
         def score(candidate: Candidate) -> Score:
-            return self.judge.split(self.features(candidate, self.width, n_rows), self.logistic)
+            return self.judge.split(self.features(candidate, self.width, n_rows), self.logistic, self.alphas)
 
         return self.compare(candidates, score, n_rows, self.width)
+
+    def _columns(self, best: Candidate, scores: dict) -> tuple[Candidate, dict]:
+        """Try other columns, if there are no axes that were found for these."""
+        if best.shaping.axes is not None or not isinstance(self.spec.metric, str):
+            return best, scores
+        columns = [shaping.columns for shaping in _first_shapings(self.spec, self.rows.is_sparse)]
+        others = [best._replace(shaping=replace(best.shaping, columns=name)) for name in columns]
+        return self._challenge(best, others, scores)
 
     def _degrees(self, best: Candidate, scores: dict) -> tuple[Candidate, dict]:
         """Try the next degrees: errors fall with the degree and then rise."""
@@ -310,10 +353,8 @@ class _ManyRows(_Search):
                 best._replace(kernel=_polynomial(d))
                 for d in (*_DEGREES[max(at - 1, 0) : at], *_DEGREES[at + 1 : at + 2])
             ]
-            near = [candidate for candidate in near if candidate not in scores]
             before = best
-            if near:
-                best, scores = self._challenge(best, near, scores)
+            best, scores = self._challenge(best, near, scores)
             if best == before:
                 break
         return best, scores
@@ -322,26 +363,20 @@ class _ManyRows(_Search):
         """Try half of the axes, or twice as many."""
         if best.shaping.axes is None:
             return best, scores
-        usual, most = self.rows.usual_axes(best.shaping), self.X.shape[1]
-        others = [n for n in (usual // 2, 2 * usual) if _FEWEST_AXES <= n and n < 2 * most]
-        tried = [best._replace(shaping=replace(best.shaping, n_axes=min(n, most))) for n in others]
-        return self._challenge(best, tried, scores) if tried else (best, scores)
+        tried = [self._of_axes(best, factor) for factor in (0.5, 2.0)]
+        return self._challenge(best, tried, scores)
 
-    def _linear_columns(self, best: Candidate, scores: dict) -> tuple[Candidate, dict]:
-        """Try the shaped columns beside the map."""
-        is_wide = self.X.shape[1] > _WIDEST_LINEAR
-        if not self.spec.allow_linear or best.kernel is None or best.shaping.axes is not None or is_wide:
-            return best, scores
-        return self._challenge(best, [best._replace(linear=True)], scores, _LINEAR_MARGIN)
+    def _of_axes(self, candidate: Candidate, factor: float) -> Candidate:
+        """Return the candidate with fewer or more axes."""
+        shaping, most = candidate.shaping, self.X.shape[1]
+        n_axes = int(factor * (shaping.n_axes or self.rows.usual_axes(shaping)))
+        n_axes = min(max(n_axes, _FEWEST_AXES), most)
+        return candidate._replace(shaping=replace(shaping, n_axes=n_axes))
 
-    def _challenge(
-        self, best: Candidate, others: Sequence[Candidate], scores: dict, margin: float = 0.0
-    ) -> tuple[Candidate, dict]:
+    def _challenge(self, best: Candidate, others: Sequence[Candidate], scores: dict) -> tuple[Candidate, dict]:
         """Let candidates compete with the best so far."""
-        scores = scores | self._last_round(others)
-        for other in others:
-            best = other if scores[other].value < scores[best].value - margin else best
-        return best, scores
+        scores = scores | self._last_round([other for other in others if other not in scores])
+        return min((best, *others), key=lambda candidate: scores[candidate].value), scores
 
 
 def best_first(scores: dict[Candidate, Score]) -> list[Candidate]:
@@ -365,7 +400,7 @@ def _found(candidate: Candidate, score: Score | None, rows: ShapedRows, trials: 
     shaping = candidate.shaping
     n_axes = None
     if shaping.axes is not None:
-        rows.prepare(shaping)
+        rows.prepare(shaping, 1)
         n_axes = shaping.n_axes or rows.usual_axes(shaping)
     return Found(
         shaping.column_transformer(rows.is_sparse),

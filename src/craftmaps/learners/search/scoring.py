@@ -1,6 +1,6 @@
 """Scores of candidates: errors of rows that were left out, by closed form or by a split."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -16,7 +16,7 @@ from craftmaps.least_squares.normal_equations import NormalEquations
 from craftmaps.least_squares.ridge_path import Solution
 from craftmaps.least_squares.row_space import RowSpace
 
-_ALPHAS = (1e-6, 1e-4, 1e-3, 1e-2, 1e-1)
+ALPHAS = (1e-6, 1e-4, 1e-3, 1e-2, 1e-1)
 _ROW_ALPHAS = tuple(10.0 ** np.arange(-6, 2))
 _LOGISTIC_STEPS = 8
 _SCALES = tuple(2.0 ** np.arange(-1, 6))
@@ -27,6 +27,7 @@ class Score(NamedTuple):
     """Errors and smooth losses of rows that were left out, and the penalty and loss function that did best.
 
     The smooth loss of classes is the cross-entropy of scaled outputs, that of numbers the squared error.
+    `handicap` is what `value` must be lower by than others for this candidate to be taken.
     """
 
     errors: NDArray[np.float64]
@@ -34,6 +35,7 @@ class Score(NamedTuple):
     weight: NDArray[np.float64]
     alpha: float = 0.0
     loss: str = "squared"
+    handicap: float = 0.0
 
     @property
     def error(self) -> float:
@@ -51,7 +53,7 @@ class Score(NamedTuple):
         """The logarithm of mean error times mean loss: few errors tell little, and losses alone not what counts."""
         half_a_row = 0.5 * float(self.errors.max(initial=0.0) or 1.0) / len(self.errors)
         loss = float(np.average(self.losses, weights=self.weight))
-        return float(np.log(self.error + half_a_row) + np.log(loss + 1e-300))
+        return float(np.log(self.error + half_a_row) + np.log(loss + 1e-300)) + self.handicap
 
 
 def best_of(scores: Iterable[Score]) -> Score:
@@ -110,26 +112,20 @@ class Judge:
         unit = (space.trace or 1.0) / space.n_rows
         return best_of(self._score(space.left_out(alpha * unit), scored, alpha) for alpha in _ROW_ALPHAS)
 
-    def split(self, Z: NDArray, logistic: bool = False) -> Score:
+    def split(self, Z: NDArray, logistic: bool = False, alphas: Sequence[float] = ALPHAS) -> Score:
         """Score by a split, at the best of a few penalties and perhaps with the logistic loss."""
         Z = Z.toarray() if issparse(Z) else Z
         train, test = slice(0, self.n_train), slice(self.n_train, None)
         try:
             statistic = NormalEquations.of(Z[train], self.targets[train], self.weight[train])
+            unit, path = statistic.scale() or 1.0, statistic.ridge_path()
+            solutions = {alpha: path.solve(alpha * unit, quick=True) for alpha in alphas}
         except ValueError:  # products overflow
             return self._worst(test)
-        unit = statistic.scale() or 1.0
-        path, scores = statistic.ridge_path(), {}
-        for alpha in _ALPHAS:
-            try:
-                solution = path.solve(alpha * unit, quick=True)
-            except ValueError:
-                return self._worst(test)
-            scores[alpha] = self._score(_outputs(Z[test], solution), test, alpha), solution
-        best, solution = min(scores.values(), key=lambda found: found[0].value)
+        best = best_of(self._score(_outputs(Z[test], s), test, alpha) for alpha, s in solutions.items())
         if not logistic:
             return best
-        return best_of([best, self._logistic(Z, statistic, solution, best.alpha)])
+        return best_of([best, self._logistic(Z, statistic, solutions[best.alpha], best.alpha)])
 
     def _logistic(self, Z: NDArray, statistic: NormalEquations, start: Solution, alpha: float) -> Score:
         """Return the score after a few logistic steps."""

@@ -18,7 +18,6 @@ from craftmaps.shaping.quantile_columns import QuantileColumns
 # Widest rows whose axes are looked for: eigenvectors cost the cube of the width.
 WIDEST = 2048
 _CARRIED = 0.985
-_GRADIENT_ROWS = 3072
 _FEWEST_GRADIENT_ROWS = 64
 
 
@@ -67,87 +66,103 @@ class Shaping:
         return f"{columns}{axes}, {'unit length' if self.normalize else 'common scale'}"
 
 
-class _Axes(NamedTuple):
-    """Rows in the axes of a metric of power 1, and how much longer each axis is than the first."""
-
-    rows: NDArray[np.floating]
-    scales: NDArray[np.floating]
-
-
 class ShapedRows:
-    """The rows of the search as shapings make them; columns and axes are fitted once.
+    """The rows of the search as shapings make them; columns and axes are fitted once, on the first rows.
 
     Parameters
     ----------
     X : ndarray or CSR matrix
         Rows in random order.
     targets : ndarray of shape (n_rows, n_targets)
-    n_train : int
-        How many rows, the first ones, a metric that looks at labels may see.
+    n_fit : int
+        How many rows, the first ones, transformers are fitted to. Those that are scored must not be among them, if a
+        metric looks at labels.
     """
 
-    def __init__(self, X: Any, targets: NDArray[np.float64], n_train: int):
-        self.X, self.targets, self.n_train = X, targets, n_train
+    def __init__(self, X: Any, targets: NDArray[np.float64], n_fit: int):
+        self.X, self.targets, self.n_fit = X, targets, n_fit
         self.is_sparse = issparse(X)
-        self._columns: dict[Any, Any] = {}
-        self._axes: dict[Any, _Axes] = {}
+        self._transformers: dict[Any, Any] = {}
+        self._metrics: dict[Any, _Axes] = {}
+        self._rows: dict[Any, Any] = {}
 
     @property
     def has_axes(self) -> bool:
         """Whether axes of the rows can be found in reasonable time."""
-        return not self.is_sparse and self.X.shape[1] <= WIDEST and self.n_train >= _FEWEST_GRADIENT_ROWS
+        return not self.is_sparse and self.X.shape[1] <= WIDEST and self.n_fit >= _FEWEST_GRADIENT_ROWS
 
-    def prepare(self, shaping: Shaping) -> None:
-        """Fit whatever a shaping needs."""
-        if shaping.columns not in self._columns:
+    def prepare(self, shaping: Shaping, n_rows: int) -> None:
+        """Fit what a shaping needs and apply it to the first rows, but for powers and lengths."""
+        if shaping.columns not in self._transformers:
             transformer = shaping.column_transformer(self.is_sparse)
-            rows = self.X if transformer is None else transformer.fit_transform(self.X)
-            self._columns[shaping.columns] = rows.astype(self.X.dtype, copy=False)
-        key = self._key(shaping)
-        if shaping.axes is not None and key not in self._axes:
-            self._axes[key] = self._fit_axes(shaping)
+            self._transformers[shaping.columns] = transformer and transformer.fit(self.X[: self.n_fit])
+        key, columns = _key(shaping), (shaping.columns, n_rows)
+        if columns not in self._rows:
+            transformer, rows = self._transformers[shaping.columns], self.X[:n_rows]
+            self._rows[columns] = rows if transformer is None else _in(transformer.transform(rows), rows.dtype)
+        if shaping.axes is not None and (key, n_rows) not in self._rows:
+            if key not in self._metrics:
+                self._metrics[key] = self._fit_axes(shaping, self._rows[columns][: self.n_fit])
+            self._rows[key, n_rows] = self._metrics[key].metric.transform(self._rows[columns])
 
-    def __call__(self, shaping: Shaping) -> Any:
-        """Return the rows, of unit length or of a mean squared length of 1."""
-        self.prepare(shaping)
-        rows = self._columns[shaping.columns]
+    def __call__(self, shaping: Shaping, n_rows: int) -> Any:
+        """Return the first rows, of unit length or of a mean squared length of 1."""
+        self.prepare(shaping, n_rows)
+        rows = self._rows[shaping.columns, n_rows]
         if shaping.axes is not None:
-            axes = self._axes[self._key(shaping)]
             n_axes = shaping.n_axes or self.usual_axes(shaping)
-            scales = axes.scales[:n_axes] ** (shaping.power - 1)
-            rows = axes.rows[:, :n_axes] * scales.astype(axes.rows.dtype)
+            scales = self._metrics[_key(shaping)].scales[:n_axes] ** (shaping.power - 1)
+            rows = self._rows[_key(shaping), n_rows][:, :n_axes] * scales.astype(rows.dtype)
         if shaping.normalize:
             return unit_rows(rows)
         with np.errstate(over="ignore"):
             mean = float(np.mean(row_norms(rows, squared=True), dtype=np.float64))
         return rows * rows.dtype.type(1 / np.sqrt(mean) if mean > 0 else 1.0)
 
+    def forget(self, n_rows: int) -> None:
+        """Free what was kept of so many first rows."""
+        self._rows = {key: rows for key, rows in self._rows.items() if key[1] != n_rows}
+
     def usual_axes(self, shaping: Shaping) -> int:
         """Return how many axes carry most of the shaped rows, rounded up to a power of two.
 
         Few are enough: features are better spent on products of the axes that matter.
         """
-        axes = self._axes[self._key(shaping)]
-        energies = np.square(axes.rows, dtype=np.float64).sum(axis=0) * axes.scales ** (2 * shaping.power - 2)
-        energies = energies.cumsum()
+        axes = self._metrics[_key(shaping)]
+        energies = (axes.energies * axes.scales ** (2 * shaping.power - 2)).cumsum()
         needed = int(np.searchsorted(energies, _CARRIED * energies[-1])) + 1
         return min(1 << (needed - 1).bit_length(), energies.size)
 
-    @staticmethod
-    def _key(shaping: Shaping) -> tuple:
-        """Return what axes depend on: on the length only where a machine was fitted to rows of that length."""
-        return (shaping.columns, shaping.axes, shaping.unit_gradient and shaping.axes == "gradient")
-
-    def _fit_axes(self, shaping: Shaping) -> _Axes:
+    def _fit_axes(self, shaping: Shaping, rows: NDArray) -> "_Axes":
         """Fit the metric of power 1."""
-        rows, metric = self._columns[shaping.columns], replace(shaping, power=1.0).metric()
-        if shaping.axes == "covariance":
-            metric.fit(rows[: self.n_train])
-        else:
-            n_rows = min(self.n_train, _GRADIENT_ROWS)
-            metric.fit(rows[:n_rows], self.targets[:n_rows])
+        metric = replace(shaping, power=1.0).metric()
+        if shaping.axes == "gradient":
+            metric.fit(rows, self.targets[: len(rows)])
             metric.normalize = False
+        else:
+            metric.fit(rows)
         lengths = np.sqrt(np.square(metric.components_).sum(axis=1))
         live = lengths > 0
+        if not live.any():
+            live[0], lengths[0] = True, 1.0
         metric.components_ = metric.components_[live]
-        return _Axes(metric.transform(rows), lengths[live] / lengths.max(initial=1e-300))
+        energies = np.square(metric.transform(rows), dtype=np.float64).sum(axis=0)
+        return _Axes(metric, lengths[live] / lengths.max(), energies)
+
+
+class _Axes(NamedTuple):
+    """A fitted metric of power 1, how long each axis is compared with the first, and the squares of rows along it."""
+
+    metric: Any
+    scales: NDArray[np.float64]
+    energies: NDArray[np.float64]
+
+
+def _key(shaping: Shaping) -> tuple:
+    """Return what axes depend on: on a length only where a machine was fitted to rows of that length."""
+    return (shaping.columns, shaping.axes, shaping.unit_gradient and shaping.axes == "gradient")
+
+
+def _in(rows: Any, dtype: Any) -> Any:
+    """Return rows in a precision."""
+    return rows.astype(dtype, copy=False)
