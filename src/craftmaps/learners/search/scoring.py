@@ -15,8 +15,10 @@ from craftmaps.least_squares.logistic_steps import Preconditioner, blocks_of, lo
 from craftmaps.least_squares.normal_equations import NormalEquations
 from craftmaps.least_squares.ridge_path import Solution
 from craftmaps.least_squares.row_space import RowSpace
+from craftmaps.least_squares.sparse_ridge import SparseRidge
 
 ALPHAS = (1e-6, 1e-4, 1e-3, 1e-2, 1e-1)
+_SPARSE_ALPHAS = (10.0, 1.0, 0.3, 0.1, 0.03, 0.01)
 _ROW_ALPHAS = tuple(10.0 ** np.arange(-6, 2))
 _LOGISTIC_STEPS = 8
 _SCALES = tuple(2.0 ** np.arange(-1, 6))
@@ -126,6 +128,19 @@ class Judge:
         if not logistic:
             return best
         return best_of([best, self._logistic(Z, statistic, solutions[best.alpha], best.alpha)])
+
+    def sparse_split(self, rows: Any) -> Score:
+        """Score a linear model of the columns of sparse rows by a split."""
+        train, test = slice(0, self.n_train), slice(self.n_train, None)
+        ridge, best = SparseRidge(rows[train], self.targets[train], self.weight[train]), self._worst(test)
+        for alpha, solution in zip(
+            _SPARSE_ALPHAS, ridge.path([alpha * ridge.unit for alpha in _SPARSE_ALPHAS]), strict=True
+        ):
+            score = self._score(rows[test] @ solution.coef.T + solution.intercept, test, alpha)
+            if score.value > best.value:
+                break
+            best = score
+        return best
 
     def _logistic(self, Z: NDArray, statistic: NormalEquations, start: Solution, alpha: float) -> Score:
         """Return the score after a few logistic steps."""

@@ -133,6 +133,10 @@ class ShapedRows:
         needed = int(np.searchsorted(energies, _CARRIED * energies[-1])) + 1
         return min(1 << (needed - 1).bit_length(), energies.size)
 
+    def n_axes(self, shaping: Shaping) -> int:
+        """Return how many axes there are."""
+        return self._metrics[_key(shaping)].scales.size
+
     def _fit_axes(self, shaping: Shaping, rows: NDArray) -> "_Axes":
         """Fit the metric of power 1."""
         metric = replace(shaping, power=1.0).metric()
