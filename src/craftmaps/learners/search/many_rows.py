@@ -16,14 +16,14 @@ from craftmaps.learners.targets import Targets
 _DEGREES = (2, 3, 4, 5, 7, 9)
 _OTHER_FIRST_DEGREES = (2, 5)
 # Rows that columns and axes are fitted to: gradients in many columns need many.
-_FEWEST_FIT_ROWS, _FIT_ROWS_A_COLUMN, _MOST_FIT_ROWS = 2560, 4, 6144
+_FEWEST_FIT_ROWS, _FIT_ROWS_A_COLUMN, _MOST_FIT_ROWS = 2048, 4, 6144
 _FIRST_SCORED_ROWS = 2048
 _FIRST_WIDTH, _WIDTH, _GREAT_WIDTH = 512, 1024, 2048
-_FINALISTS = 3
+_FINALISTS, _CLIMBED = 4, 3
 _FEWEST_AXES = 16
 _IN_REACH = 0.5  # of the best value in the first round: from there linear models and columns can still win
 _MOST_LOGISTIC_CLASSES = 32
-_MOST_FIRST_LOGISTIC_CLASSES = 12  # with more, steps take longer than all the rest of a trial
+_MOST_FIRST_LOGISTIC_CLASSES = 2  # with more, steps take longer than all the rest of a trial
 
 
 class ManyRows(Rounds):
@@ -33,8 +33,10 @@ class ManyRows(Rounds):
         wanted = max(_FEWEST_FIT_ROWS, min(_FIT_ROWS_A_COLUMN * X.shape[1], _MOST_FIT_ROWS))
         n_fit = min(len(y) * 2 // 3, wanted)
         super().__init__(X, y, targets, spec, weight, n_fit)
-        self.n_first = min(len(y), n_fit + _FIRST_SCORED_ROWS)
-        self.first_judge = self.judge.first(self.n_first, n_fit)
+        # As many rows again as axes were fitted to: these alone would look better than they are to a model.
+        n_train = min(2 * n_fit, len(y) - len(y) // 3)
+        self.n_first = min(len(y), n_train + _FIRST_SCORED_ROWS)
+        self.first_judge = self.judge.first(self.n_first, n_train)
         self.judge.n_train = len(y) - len(y) // 3
         self.width, self.alphas = min(spec.n_components, _WIDTH), ALPHAS
         self.n_classes = self.judge.targets.shape[1] if spec.is_classification and spec.allow_logistic else 0
@@ -67,7 +69,7 @@ class ManyRows(Rounds):
         axes = [("covariance", (0.5, 1.0)), ("gradient", (1.0,))]
         scores |= compare([c for kind, powers in axes for c in self.axis_candidates(scores, kind, powers)])
         if not self.is_wide_and_sparse:
-            best = [c for c in best_first(scores) if c.kernel is not None][:_FINALISTS]
+            best = [c for c in best_first(scores) if c.kernel is not None][:_CLIMBED]
             near = [self._of_axes(c, 0.5) for c in best if is_auto(self.spec.metric) and c.shaping.axes is not None]
             if self.spec.are_degrees_open:
                 near += [c._replace(kernel=polynomial(d)) for c in best for d in _OTHER_FIRST_DEGREES]
