@@ -1,0 +1,159 @@
+"""The search on many rows: all candidates on few rows at a small width, the best few on all of them."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from craftmaps.kernels import Polynomial
+from craftmaps.learners.search.candidates import FIRST_DEGREE, Candidate, Found, SearchSpec, is_auto, polynomial
+from craftmaps.learners.search.rounds import Rounds, Scores, best_first
+from craftmaps.learners.search.scoring import ALPHAS, Judge, Score
+from craftmaps.learners.targets import Targets
+
+_DEGREES = (2, 3, 4, 5, 7, 9)
+_OTHER_FIRST_DEGREES = (2, 5)
+# Rows that columns and axes are fitted to: gradients in many columns need many.
+_FEWEST_FIT_ROWS, _FIT_ROWS_A_COLUMN, _MOST_FIT_ROWS = 2048, 4, 6144
+_FIRST_SCORED_ROWS = 2048
+_FIRST_WIDTH, _WIDTH, _GREAT_WIDTH = 512, 1024, 2048
+_FINALISTS, _CLIMBED = 4, 3
+_FEWEST_AXES = 16
+_IN_REACH = 0.5  # of the best value in the first round: from there linear models and columns can still win
+_MOST_LOGISTIC_CLASSES = 32
+_MOST_FIRST_LOGISTIC_CLASSES = 2  # with more, steps take longer than all the rest of a trial
+
+
+class ManyRows(Rounds):
+    """A third of the rows is left out."""
+
+    def __init__(self, X: Any, y: NDArray, targets: Targets, spec: SearchSpec, weight: NDArray):
+        wanted = max(_FEWEST_FIT_ROWS, min(_FIT_ROWS_A_COLUMN * X.shape[1], _MOST_FIT_ROWS))
+        n_fit = min(len(y) * 2 // 3, wanted)
+        super().__init__(X, y, targets, spec, weight, n_fit)
+        # As many rows again as axes were fitted to: these alone would look better than they are to a model.
+        n_train = min(2 * n_fit, len(y) - len(y) // 3)
+        self.n_first = min(len(y), n_train + _FIRST_SCORED_ROWS)
+        self.first_judge = self.judge.first(self.n_first, n_train)
+        self.judge.n_train = len(y) - len(y) // 3
+        self.width, self.alphas = min(spec.n_components, _WIDTH), ALPHAS
+        self.n_classes = self.judge.targets.shape[1] if spec.is_classification and spec.allow_logistic else 0
+
+    def run(self) -> Found:
+        """Search."""
+        first = self._first_round()
+        self.rows.forget(self.n_first)
+        if self.is_wide_and_sparse:
+            return self.found(self._last_round(best_first(first)[:2]))
+        scores = self._last_round(self._finalists(first))
+        best = best_first(scores)[0]
+        for climb in (self._columns, self._degrees, self._axes):
+            best, scores = climb(best, scores)
+        best, scores = self._at_the_end(best, scores, first)
+        return self.found({best: scores[best]})
+
+    def _first_round(self) -> Scores:
+        """Compare all shapings at a small width."""
+        width = min(self.spec.n_components, _FIRST_WIDTH)
+        logistic = 0 < self.n_classes <= _MOST_FIRST_LOGISTIC_CLASSES
+
+        def compare(candidates: list[Candidate]) -> Scores:
+            def score(candidate: Candidate) -> Score:
+                return self._split(self.first_judge, candidate, width, self.n_first, logistic)
+
+            return self.compare(candidates, score, self.n_first, width)
+
+        scores = compare(self.plain_candidates((FIRST_DEGREE,)))
+        axes = [("covariance", (0.5, 1.0)), ("gradient", (1.0,))]
+        scores |= compare([c for kind, powers in axes for c in self.axis_candidates(scores, kind, powers)])
+        if not self.is_wide_and_sparse:
+            best = [c for c in best_first(scores) if c.kernel is not None][:_CLIMBED]
+            near = [self._of_axes(c, 0.5) for c in best if is_auto(self.spec.metric) and c.shaping.axes is not None]
+            if self.spec.are_degrees_open:
+                near += [c._replace(kernel=polynomial(d)) for c in best for d in _OTHER_FIRST_DEGREES]
+            scores |= compare([c for c in near if c not in scores])
+        return scores
+
+    def _last_round(self, candidates: Sequence[Candidate]) -> Scores:
+        """Compare a few candidates on all rows."""
+        n_rows, logistic = self.judge.n_rows, 0 < self.n_classes <= _MOST_LOGISTIC_CLASSES
+
+        def score(candidate: Candidate) -> Score:
+            return self._split(self.judge, candidate, self.width, n_rows, logistic)
+
+        return self.compare(candidates, score, n_rows, self.width)
+
+    def _split(self, judge: Judge, candidate: Candidate, width: int, n_rows: int, logistic: bool) -> Score:
+        """Score a candidate on the first rows at a width."""
+        if candidate.kernel is None and self.rows.is_sparse:
+            return judge.sparse_split(self.rows(candidate.shaping, n_rows))
+        return judge.split(self.features(candidate, width, n_rows), logistic, self.alphas)
+
+    @staticmethod
+    def _finalists(scores: Scores) -> list[Candidate]:
+        """Return the best of every kind of axes and the best of the others; few rows do not tell for sure."""
+        ordered = [candidate for candidate in best_first(scores) if candidate.kernel is not None]
+        kinds = dict.fromkeys(candidate.shaping.axes for candidate in ordered)
+        finalists = [next(c for c in ordered if c.shaping.axes == kind) for kind in kinds]
+        return finalists + [c for c in ordered if c not in finalists][: _FINALISTS - len(finalists)]
+
+    def _columns(self, best: Candidate, scores: Scores) -> tuple[Candidate, Scores]:
+        """Try other columns, if there are no axes that were found for these."""
+        if best.shaping.axes is not None or not is_auto(self.spec.metric):
+            return best, scores
+        names = dict.fromkeys(shaping.columns for shaping in self.spec.shapings(self.rows.is_sparse))
+        return self._challenge(best, [_with(best, columns=name) for name in names], scores)
+
+    def _degrees(self, best: Candidate, scores: Scores) -> tuple[Candidate, Scores]:
+        """Try the next degrees: errors fall with the degree and then rise."""
+        while self.spec.are_degrees_open and isinstance(best.kernel, Polynomial):
+            at, before = _DEGREES.index(best.kernel.degree), best
+            near = [best._replace(kernel=polynomial(degree)) for degree in _DEGREES[max(at - 1, 0) : at + 2]]
+            best, scores = self._challenge(best, near, scores)
+            if best == before:
+                break
+        return best, scores
+
+    def _axes(self, best: Candidate, scores: Scores) -> tuple[Candidate, Scores]:
+        """Try half of the axes and twice as many."""
+        if best.shaping.axes is None or not is_auto(self.spec.metric):
+            return best, scores
+        return self._challenge(best, [self._of_axes(best, factor) for factor in (0.5, 2.0)], scores)
+
+    def _of_axes(self, candidate: Candidate, factor: float) -> Candidate:
+        """Return the candidate with fewer or more axes; the same where there are as many as there can be."""
+        shaping, most = candidate.shaping, self.rows.n_axes(candidate.shaping)
+        now = shaping.n_axes or self.rows.usual_axes(shaping)
+        n_axes = min(max(int(factor * now), min(_FEWEST_AXES, now)), most)
+        return candidate if n_axes == now else _with(candidate, n_axes=n_axes)
+
+    def _at_the_end(self, best: Candidate, scores: Scores, first: Scores) -> tuple[Candidate, Scores]:
+        """Compare the best with a linear model, with linear columns, and with what a small width does not favour."""
+        others = []
+        linear = [candidate for candidate in best_first(first) if candidate.kernel is None]
+        if linear and first[linear[0]].value < min(score.value for score in first.values()) + _IN_REACH:
+            others += [linear[0], best._replace(linear=True)]
+        if self.spec.n_components < _GREAT_WIDTH:
+            return self._challenge(best, others, scores)
+        if self.spec.are_degrees_open and isinstance(best.kernel, Polynomial):
+            higher = [degree for degree in _DEGREES if degree > best.kernel.degree]
+            others += [best._replace(kernel=polynomial(degree)) for degree in higher[:1]]
+        if best.shaping.axes is not None and is_auto(self.spec.metric):
+            others.append(self._of_axes(best, 2.0))
+        if not others:
+            return best, scores
+        at = int(np.argmin([abs(np.log(alpha / (scores[best].alpha or 1.0))) for alpha in ALPHAS]))
+        self.width, self.alphas = _GREAT_WIDTH, ALPHAS[max(at - 1, 0) : at + 2]
+        return self._challenge(best, [best, *others], {})
+
+    def _challenge(self, best: Candidate, others: Sequence[Candidate], scores: Scores) -> tuple[Candidate, Scores]:
+        """Let candidates compete with the best so far."""
+        scores = scores | self._last_round([c for c in dict.fromkeys(others) if c not in scores])
+        return min((best, *others), key=lambda candidate: scores[candidate].value), scores
+
+
+def _with(candidate: Candidate, **changes: Any) -> Candidate:
+    """Return the candidate with another shaping."""
+    return candidate._replace(shaping=replace(candidate.shaping, **changes))

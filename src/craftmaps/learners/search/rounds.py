@@ -1,0 +1,128 @@
+"""Rounds of the search: candidates that are scored side by side."""
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+
+from craftmaps._system.progress import Phase, tell
+from craftmaps._system.threads import for_each
+from craftmaps.learners.search.candidates import WIDEST, Candidate, Found, SearchSpec, Trial, is_auto
+from craftmaps.learners.search.scoring import Judge, Score
+from craftmaps.learners.search.shapings import ShapedRows
+from craftmaps.learners.targets import Targets
+from craftmaps.maps.feature_map import fit_in_order
+
+MOST_ROWS = 12288
+# Of linear models where there are more rows than are compared: richer ones gain more by them.
+_LINEAR_HANDICAP = 0.1
+_COLUMNS_HANDICAP = 0.03  # more columns must be worth their time
+
+Scores = dict[Candidate, Score]
+
+
+class Rounds:
+    """The rows of a search, its judge and all trials so far.
+
+    Parameters
+    ----------
+    X, y : rows in random order and their labels
+    targets : Targets
+    spec : SearchSpec
+    weight : ndarray of shape (n_rows,)
+    n_fit : int
+        How many rows, the first ones, shapings are fitted to.
+    """
+
+    def __init__(self, X: Any, y: NDArray, targets: Targets, spec: SearchSpec, weight: NDArray, n_fit: int):
+        self.X, self.spec, self.trials = X, spec, []
+        encoded = targets.encoded(y)
+        self.judge = Judge(encoded, targets.errors, y, weight, n_fit, spec.is_classification)
+        self.rows = ShapedRows(X, encoded, n_fit)
+        self._best = ""
+
+    @property
+    def is_wide_and_sparse(self) -> bool:
+        """Whether there are so many columns that a linear model of them is the first thing to try."""
+        return self.rows.is_sparse and self.X.shape[1] > WIDEST
+
+    def compare(
+        self, candidates: Sequence[Candidate], score: Callable[[Candidate], Score], n_rows: int, width: int
+    ) -> Scores:
+        """Score candidates side by side."""
+        for candidate in candidates:
+            self.rows.prepare(candidate.shaping, n_rows)
+        scores: Scores = {}
+        seconds: dict[Candidate, float] = {}
+        lock = threading.Lock()
+
+        def work(item: tuple[int, Candidate]) -> None:
+            i, candidate = item
+            tell(Phase.CHOICES, f"{candidate} ({len(candidates) - i} left in this round{self._best})")
+            started = time.perf_counter()
+            found = score(candidate)._replace(handicap=self._handicap(candidate))
+            with lock:
+                scores[candidate], seconds[candidate] = found, time.perf_counter() - started
+
+        for_each(work, enumerate(candidates))
+        ordered = {candidate: scores[candidate] for candidate in candidates}
+        for c, s in ordered.items():
+            self.trials.append(Trial(str(c), s.error, s.standard_error, seconds[c], n_rows, width, s.loss, s.value))
+        if ordered:
+            best = best_first(ordered)[0]
+            self._best = f"; best so far: {best}, error {ordered[best].error:.4g}"
+        return ordered
+
+    def _handicap(self, candidate: Candidate) -> float:
+        """Return by how much a candidate must be better than others."""
+        if candidate.kernel is None and not self.is_wide_and_sparse:
+            return _LINEAR_HANDICAP if self.judge.n_rows == MOST_ROWS < (self.spec.n_rows or 0) else 0.0
+        return _COLUMNS_HANDICAP if candidate.linear else 0.0
+
+    def plain_candidates(self, degrees: Sequence[int]) -> list[Candidate]:
+        """Return shapings without axes, with kernels of some degrees and with none."""
+        shapings, is_sparse = self.spec.shapings(self.rows.is_sparse), self.rows.is_sparse
+        is_linear_tried = self.spec.is_linear_open and (is_sparse or self.X.shape[1] <= WIDEST)
+        # A map of many sparse columns is slow, and seldom better than the columns themselves.
+        mapped = shapings[-1:] if is_linear_tried and self.is_wide_and_sparse else shapings
+        candidates = [Candidate(shaping, kernel) for shaping in mapped for kernel in self.spec.kernels(degrees)]
+        if is_linear_tried:
+            candidates += [Candidate(shaping, None) for shaping in shapings if is_sparse or not shaping.normalize]
+        return candidates
+
+    def axis_candidates(self, scores: Scores, axes: str, powers: Sequence[float]) -> list[Candidate]:
+        """Return axes for the columns that did best; a covariance looks at columns themselves alone."""
+        if not is_auto(self.spec.metric) or not self.rows.has_axes:
+            return []
+        allowed = (None, "standard") if axes == "covariance" else (None, "standard", "normal", "uniform")
+        best = next(c for c in best_first(scores) if c.kernel is not None and c.shaping.columns in allowed)
+        shapings = [best.shaping.with_axes(axes, power, n) for power in powers for n in self.spec.lengths]
+        return [Candidate(shaping, best.kernel) for shaping in shapings]
+
+    def features(self, candidate: Candidate, width: int, n_rows: int) -> NDArray:
+        """Return the features of the first rows at a width."""
+        rows = self.rows(candidate.shaping, n_rows)
+        feature_map = None if candidate.kernel is None else self.spec.make_map(candidate.kernel, width)
+        if feature_map is None:
+            return _dense(rows)
+        Z = fit_in_order(feature_map, rows).transform(rows)
+        return np.hstack([Z, _dense(self.rows(candidate.columns_beside, n_rows))]) if candidate.linear else Z
+
+    def found(self, scores: Scores) -> Found:
+        """Return the best of some candidates as the result."""
+        best = best_first(scores)[0]
+        return Found.of(best, self.rows, scores[best].loss, scores[best].alpha, tuple(self.trials))
+
+
+def best_first(scores: Scores) -> list[Candidate]:
+    """Order candidates by their scores."""
+    return sorted(scores, key=lambda candidate: scores[candidate].value)
+
+
+def _dense(rows: Any) -> NDArray:
+    """Return rows as an array."""
+    return rows.toarray() if issparse(rows) else rows

@@ -1,0 +1,172 @@
+"""Shapings: what is done to columns, which axes are taken and whether rows get unit length."""
+
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+from sklearn.base import clone
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.extmath import row_norms
+
+from craftmaps._rows.canonical import unit_rows
+from craftmaps.shaping.covariance_metric import CovarianceMetric
+from craftmaps.shaping.gradient_metric import GradientMetric
+from craftmaps.shaping.quantile_columns import QuantileColumns
+
+# Widest rows whose axes are looked for: eigenvectors cost the cube of the width.
+WIDEST = 2048
+_CARRIED = 0.985
+_FEWEST_GRADIENT_ROWS = 64
+
+
+@dataclass(frozen=True)
+class Shaping:
+    """How rows are shaped before they are mapped.
+
+    `columns` is None, "standard", "normal" or "uniform" (quantile scores), or a transformer that was given.
+    `axes` is None, "covariance" or "gradient"; axes are scaled by a power of their eigenvalues. `n_axes` None
+    keeps as many as carry most of the rows. `unit_gradient` says whether gradients are those of rows of unit length.
+    """
+
+    columns: Any
+    axes: str | None = None
+    power: float = 1.0
+    normalize: bool = False
+    n_axes: int | None = None
+    unit_gradient: bool = False
+
+    def column_transformer(self, is_sparse: bool = False) -> Any:
+        """Return the transformer of columns, not yet fitted, or None."""
+        if self.columns == "standard":
+            return StandardScaler(with_mean=not is_sparse)
+        if isinstance(self.columns, str):
+            return QuantileColumns(self.columns, center=not is_sparse)
+        return None if self.columns is None else clone(self.columns)
+
+    def metric(self, n_axes: int | None = None) -> Any:
+        """Return the metric that follows the columns, not yet fitted, or None."""
+        if self.axes == "covariance":
+            return CovarianceMetric(self.power, n_axes, normalize=False)
+        if self.axes == "gradient":
+            return GradientMetric(self.power, n_axes, normalize=self.unit_gradient)
+        return None
+
+    def with_axes(self, axes: str, power: float, normalize: bool) -> "Shaping":
+        """Return the same columns with axes, those of gradients for the length that columns had before."""
+        return replace(self, axes=axes, power=power, normalize=normalize, unit_gradient=self.normalize)
+
+    def __str__(self) -> str:
+        names = {None: "columns as they are", "standard": "standardised columns"}
+        columns = names.get(self.columns) if not isinstance(self.columns, str) or self.columns in names else None
+        columns = columns or (f"{self.columns} scores" if isinstance(self.columns, str) else str(self.columns))
+        axes = "" if self.axes is None else f", {self.axes} {self.power:g}"
+        axes += "" if self.n_axes is None else f" of {self.n_axes} axes"
+        return f"{columns}{axes}, {'unit length' if self.normalize else 'common scale'}"
+
+
+class ShapedRows:
+    """The rows of the search as shapings make them; columns and axes are fitted once, on the first rows.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix
+        Rows in random order.
+    targets : ndarray of shape (n_rows, n_targets)
+    n_fit : int
+        How many rows, the first ones, transformers are fitted to. Those that are scored must not be among them, if a
+        metric looks at labels.
+    """
+
+    def __init__(self, X: Any, targets: NDArray[np.float64], n_fit: int):
+        self.X, self.targets, self.n_fit = X, targets, n_fit
+        self.is_sparse = issparse(X)
+        self._transformers: dict[Any, Any] = {}
+        self._metrics: dict[Any, _Axes] = {}
+        self._rows: dict[Any, Any] = {}
+
+    @property
+    def has_axes(self) -> bool:
+        """Whether axes of the rows can be found in reasonable time."""
+        return not self.is_sparse and self.X.shape[1] <= WIDEST and self.n_fit >= _FEWEST_GRADIENT_ROWS
+
+    def prepare(self, shaping: Shaping, n_rows: int) -> None:
+        """Fit what a shaping needs and apply it to the first rows, but for powers and lengths."""
+        if shaping.columns not in self._transformers:
+            transformer = shaping.column_transformer(self.is_sparse)
+            self._transformers[shaping.columns] = transformer and transformer.fit(self.X[: self.n_fit])
+        key, columns = _key(shaping), (shaping.columns, n_rows)
+        if columns not in self._rows:
+            transformer, rows = self._transformers[shaping.columns], self.X[:n_rows]
+            self._rows[columns] = rows if transformer is None else _in(transformer.transform(rows), rows.dtype)
+        if shaping.axes is not None and (key, n_rows) not in self._rows:
+            if key not in self._metrics:
+                self._metrics[key] = self._fit_axes(shaping, self._rows[columns][: self.n_fit])
+            self._rows[key, n_rows] = self._metrics[key].metric.transform(self._rows[columns])
+
+    def __call__(self, shaping: Shaping, n_rows: int) -> Any:
+        """Return the first rows, of unit length or of a mean squared length of 1."""
+        self.prepare(shaping, n_rows)
+        rows = self._rows[shaping.columns, n_rows]
+        if shaping.axes is not None:
+            n_axes = shaping.n_axes or self.usual_axes(shaping)
+            scales = self._metrics[_key(shaping)].scales[:n_axes] ** (shaping.power - 1)
+            rows = self._rows[_key(shaping), n_rows][:, :n_axes] * scales.astype(rows.dtype)
+        if shaping.normalize:
+            return unit_rows(rows)
+        with np.errstate(over="ignore"):
+            mean = float(np.mean(row_norms(rows, squared=True), dtype=np.float64))
+        return rows * rows.dtype.type(1 / np.sqrt(mean) if mean > 0 else 1.0)
+
+    def forget(self, n_rows: int) -> None:
+        """Free what was kept of so many first rows."""
+        self._rows = {key: rows for key, rows in self._rows.items() if key[1] != n_rows}
+
+    def usual_axes(self, shaping: Shaping) -> int:
+        """Return how many axes carry most of the shaped rows, rounded up to a power of two.
+
+        Few are enough: features are better spent on products of the axes that matter.
+        """
+        axes = self._metrics[_key(shaping)]
+        energies = (axes.energies * axes.scales ** (2 * shaping.power - 2)).cumsum()
+        needed = int(np.searchsorted(energies, _CARRIED * energies[-1])) + 1
+        return min(1 << (needed - 1).bit_length(), energies.size)
+
+    def n_axes(self, shaping: Shaping) -> int:
+        """Return how many axes there are."""
+        return self._metrics[_key(shaping)].scales.size
+
+    def _fit_axes(self, shaping: Shaping, rows: NDArray) -> "_Axes":
+        """Fit the metric of power 1."""
+        metric = replace(shaping, power=1.0).metric()
+        if shaping.axes == "gradient":
+            metric.fit(rows, self.targets[: len(rows)])
+            metric.normalize = False
+        else:
+            metric.fit(rows)
+        lengths = np.sqrt(np.square(metric.components_).sum(axis=1))
+        live = lengths > 0
+        if not live.any():
+            live[0], lengths[0] = True, 1.0
+        metric.components_ = metric.components_[live]
+        energies = np.square(metric.transform(rows), dtype=np.float64).sum(axis=0)
+        return _Axes(metric, lengths[live] / lengths.max(), energies)
+
+
+class _Axes(NamedTuple):
+    """A fitted metric of power 1, how long each axis is compared with the first, and the squares of rows along it."""
+
+    metric: Any
+    scales: NDArray[np.float64]
+    energies: NDArray[np.float64]
+
+
+def _key(shaping: Shaping) -> tuple:
+    """Return what axes depend on: on a length only where a machine was fitted to rows of that length."""
+    return (shaping.columns, shaping.axes, shaping.unit_gradient and shaping.axes == "gradient")
+
+
+def _in(rows: Any, dtype: Any) -> Any:
+    """Return rows in a precision."""
+    return rows.astype(dtype, copy=False)

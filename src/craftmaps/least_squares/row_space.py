@@ -1,0 +1,109 @@
+"""Ridge regression in the space of rows, for fewer rows than features, with closed-form leave-one-out."""
+
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import linalg
+
+from craftmaps._system.threads import blas_threads, multiply
+from craftmaps.least_squares.ridge_path import Solution
+
+
+class RowSpace:
+    r"""Ridge regressions of n rows for any number of penalties, from one decomposition of their n x n kernel matrix.
+
+    With weights :math:`W = diag(w)`, targets Y and an unpenalised intercept b, the problem
+
+    .. math:: \min \sum_i w_i |y_i - f(x_i) - b|^2 + \alpha |f|^2
+
+    has the solution :math:`f(x) = \sum_i c_i k(x_i, x)` with :math:`c = P Y`,
+    :math:`P = A - A 1 1^T A / (1^T A 1)` and :math:`A = (K + \alpha W^{-1})^{-1}`. If row i is left out, the
+    residual of its output is :math:`c_i / P_{ii}`: all n refits are known at once. A kernel matrix centred with
+    the weights gives the same c, and of :math:`W^{1/2} K W^{1/2} = U \Lambda U^T` every penalty follows
+    at :math:`O(n^2)` a target.
+
+    Parameters
+    ----------
+    kernel : ndarray of shape (n_rows, n_rows)
+        Inner products of the features of the rows.
+    targets : ndarray of shape (n_rows, n_targets)
+    sample_weight : array of shape (n_rows,), optional
+        None negative and one positive.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X, Y = np.array([[1.0], [2.0], [3.0], [4.0]]), np.array([[3.0], [5.0], [7.0], [9.0]])
+    >>> coef, intercept = RowSpace.of(X, Y).solve(1e-9, X)
+    >>> coef.round(4), intercept.round(4)
+    (array([[2.]]), array([1.]))
+    """
+
+    def __init__(self, kernel: NDArray, targets: NDArray, sample_weight: ArrayLike | None = None):
+        n_rows = kernel.shape[0]
+        w = np.ones(n_rows) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        if kernel.shape != (n_rows, n_rows) or targets.ndim != 2 or targets.shape[0] != n_rows:
+            raise ValueError(
+                f"kernel must be square with a row for each row of targets, got {kernel.shape} and {targets.shape}."
+            )
+        if w.shape != (n_rows,) or not np.isfinite(w).all() or (w < 0).any() or not w.any():
+            raise ValueError(f"sample_weight must be {n_rows} finite numbers, none negative and one positive.")
+        self.n_rows, self.weight = n_rows, float(w.sum())
+        self._weights, self._roots = w, np.sqrt(w)
+        self._target_mean = w @ targets / self.weight
+        self._targets = targets - self._target_mean
+        self._decompose(np.array(kernel, dtype=np.float64))
+
+    @classmethod
+    def of(cls, Z: NDArray, targets: NDArray, sample_weight: ArrayLike | None = None) -> Self:
+        """Return the regressions of rows with features Z."""
+        return cls(multiply(Z, Z.T), targets, sample_weight)
+
+    def _decompose(self, kernel: NDArray[np.float64]) -> None:
+        """Centre and weigh the kernel matrix, which is overwritten, and find its eigenvectors."""
+        mean = self._weights @ kernel / self.weight
+        kernel -= mean
+        kernel -= mean[:, None] - self._weights @ mean / self.weight
+        self._kernel_mean, self._centred = mean, kernel
+        weighted = kernel * self._roots * self._roots[:, None]
+        self.trace = float(weighted.trace())
+        # Centring left a direction of eigenvalue zero, which the intercept sees to: 1 / alpha of it would cancel.
+        self._constant = self._roots / np.sqrt(self.weight)
+        self._lift = self.trace or 1.0
+        weighted += self._lift * np.outer(self._constant, self._constant)
+        with blas_threads(self.n_rows):
+            values, self._vectors = linalg.eigh(weighted, driver="evd", overwrite_a=True, check_finite=False)
+            self._rotated = self._vectors.T @ (self._roots[:, None] * self._targets)
+        self._values = np.maximum(values, 0.0)
+
+    def dual(self, alpha: float) -> NDArray[np.float64]:
+        """Return the coefficients c of the rows, of shape (n_rows, n_targets)."""
+        inverse = self._vectors @ (self._rotated / (self._values + alpha)[:, None])
+        return self._roots[:, None] * inverse
+
+    def intercept(self, dual: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the intercepts that belong to coefficients of the rows."""
+        return self._target_mean - self._kernel_mean @ dual
+
+    def solve(self, alpha: float, Z: NDArray) -> Solution:
+        """Return the solution for alpha in the space of the features Z of the rows."""
+        dual = self.dual(alpha)
+        return Solution((Z.T.astype(np.float64) @ dual).T, self.intercept(dual))
+
+    def left_out(self, alpha: float) -> NDArray[np.float64]:
+        """Return the outputs for every row from all others, of shape (n_rows, n_targets).
+
+        A row of weight zero takes no part, and its output is that of the whole.
+        """
+        if not alpha > 0:
+            raise ValueError(f"alpha must be more than 0, got {alpha}.")
+        dual = self.dual(alpha)
+        diagonal = self._vectors**2 @ (1 / (self._values + alpha)) - self._constant**2 / (self._lift + alpha)
+        diagonal *= self._weights
+        taking_part = diagonal > 0
+        outputs = self._target_mean + self._centred @ dual
+        # y - c / P, whatever the weight.
+        own = self._targets[taking_part] + self._target_mean
+        outputs[taking_part] = own - dual[taking_part] / diagonal[taking_part, None]
+        return outputs
