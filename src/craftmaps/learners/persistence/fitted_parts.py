@@ -43,7 +43,8 @@ def refuse_foreign(part: Any) -> None:
         return
     if type(part) not in (*_LEARNED, *SAVED_MAPS.values(), *SAVED_KERNELS.values()):
         raise TypeError(
-            f"A model with a {type(part).__name__} cannot be saved: only maps, metrics and kernels of this library can be."
+            f"A model with a {type(part).__name__} cannot be saved: "
+            "only maps, metrics and kernels of this library can be."
         )
     if isinstance(part, SeededMap):
         part._refuse_unsavable()

@@ -8,9 +8,8 @@ from sklearn.base import BaseEstimator
 from sklearn.preprocessing import StandardScaler
 
 from craftmaps._system.fields import DamagedError, Fields, is_text
-from craftmaps.kernels import DotProductKernel
 from craftmaps.learners.persistence.fitted_parts import kernel_to_plain
-from craftmaps.learners.persistence.rebuilt_kernels import kernel_from_plain
+from craftmaps.learners.persistence.rebuilt_kernels import SAVED_KERNELS, kernel_from_plain
 from craftmaps.maps.catalogue import SAVED_MAPS
 from craftmaps.shaping.covariance_metric import CovarianceMetric
 from craftmaps.shaping.gradient_metric import GradientMetric
@@ -53,7 +52,7 @@ def _to_plain(value: Any) -> Any:
         return int(value)
     if isinstance(value, Real):
         return float(value)
-    if isinstance(value, DotProductKernel):
+    if type(value) in SAVED_KERNELS.values():
         return kernel_to_plain(value)
     if type(value) in _PARTS.values():
         parameters = {name: _to_plain(inner) for name, inner in value.get_params(deep=False).items()}
