@@ -15,7 +15,7 @@ from craftmaps.learners.automatic_choice import FEWEST_ROWS, Found, Task, choose
 from craftmaps.learners.choices import Choices, is_auto
 from craftmaps.learners.survey import Survey
 from craftmaps.learners.targets import Targets
-from craftmaps.maps.catalogue import make_map
+from craftmaps.maps.catalogue import CATALOGUE, make_map
 from craftmaps.maps.feature_map import fit_in_order
 from craftmaps.shaping.covariance_metric import LinearMetric
 from craftmaps.shaping.gradient_metric import GradientMetric
@@ -57,7 +57,7 @@ class FeatureRecipe:
     @property
     def needs_rows(self) -> bool:
         """Whether rows must be seen before they can be mapped."""
-        if self.feature_map is None or (isinstance(self.feature_map, str) and self.feature_map != "landmarks"):
+        if self.feature_map is None or (isinstance(self.feature_map, str) and not self._holds_rows):
             is_open = is_auto(self.kernel) or self.metric is not None
             return is_open or not (self.normalize is True or is_auto(self.normalize))
         return True
@@ -65,7 +65,12 @@ class FeatureRecipe:
     @property
     def n_first_rows(self) -> int:
         """How many rows are looked at before any is counted; landmarks are drawn from them."""
-        return max(self.n_rows, 2 * self.n_components) if self.feature_map == "landmarks" else self.n_rows
+        return max(self.n_rows, 2 * self.n_components) if self._holds_rows else self.n_rows
+
+    @property
+    def _holds_rows(self) -> bool:
+        """Whether features depend on rows that the map chooses, such as landmarks."""
+        return isinstance(self.feature_map, str) and CATALOGUE[self.feature_map].holds_rows
 
     def choices(self) -> Choices:
         """Return what is given; "auto" is still to be chosen."""
@@ -91,7 +96,7 @@ class FeatureRecipe:
         tell(Phase.METRIC)
         features = found.shaping.fitted(some, found.shaping.fitted_metric(some, targets.encoded(y)))
         # Landmarks are drawn from as many rows as there are: they do not look at targets.
-        shaped = features.shape_rows(first if self.feature_map == "landmarks" else some)
+        shaped = features.shape_rows(first if self._holds_rows else some)
         length = found.shaping.length if isinstance(found.shaping.length, bool) else features.scale
         choices = Choices(found.kernel, _unfitted(features.metric), length, some.shape[0], found.trials)
         return self._with_map(features, choices, shaped, seed, spent)

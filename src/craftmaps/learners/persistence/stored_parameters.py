@@ -57,11 +57,13 @@ def _to_plain(value: Any) -> Any:
     if type(value) in _PARTS.values():
         parameters = {name: _to_plain(inner) for name, inner in value.get_params(deep=False).items()}
         return {"class": type(value).__name__, "parameters": parameters}
-    if isinstance(value, list | tuple | np.ndarray):
+    try:
         numbers = np.asarray(value)
-        if numbers.dtype.kind in "fiu" and np.isfinite(numbers).all():
-            return {"numbers": numbers.tolist()}
-    raise _Unstorable
+    except ValueError:  # lists of unlike lengths, such as splits
+        raise _Unstorable from None
+    if not 1 <= numbers.ndim <= 2 or numbers.dtype.kind not in "fiu" or not np.isfinite(numbers).all():
+        raise _Unstorable
+    return {"numbers": numbers.tolist()}
 
 
 def _from_plain(fields: Fields, name: str) -> Any:
