@@ -18,6 +18,7 @@ from craftmaps._system.progress import Phase, shown, tell
 from craftmaps.kernels import Rows
 from craftmaps.learners.choices import Choices
 from craftmaps.learners.feature_recipe import FeatureRecipe, choices_of
+from craftmaps.learners.few_rows import FewRows
 from craftmaps.learners.fitted_model import FittedModel
 from craftmaps.learners.held_out import HeldOutFold
 from craftmaps.learners.one_pass import OnePass, PassSettings
@@ -299,12 +300,13 @@ class OnePassEstimator(BaseEstimator, ABC):
         learned.targets.check_solvable()
         learned.end_waiting()
         tally, alphas, choice = learned.tally, checked_alphas(self), None
+        few = FewRows.of(tally, self.fit_intercept)
         if self.cv is not None:
             n_folds = int(self.cv) if isinstance(self.cv, Integral) else None
-            choice = PenaltySearch(alphas, self.fit_intercept, n_folds).choose(tally, folds)
+            choice = PenaltySearch(alphas, self.fit_intercept, n_folds).choose(tally, folds, few)
         tell(Phase.SOLUTION)
         relative = alphas[0] if choice is None else choice.relative
-        self._model = FittedModel.solved(tally, relative, self.fit_intercept, choice)
+        self._model = FittedModel.solved(tally, relative, self.fit_intercept, choice, few)
         self._results = None if choice is None else choice.results
         return self
 

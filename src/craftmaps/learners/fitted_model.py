@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from craftmaps._system.threads import multiply
 from craftmaps.learners.blocks import block_rows
 from craftmaps.learners.calibration import Calibration
+from craftmaps.learners.few_rows import FewRows
 from craftmaps.learners.penalty_race import PenaltyChoice
 from craftmaps.learners.tally import Tally
 from craftmaps.learners.targets import Targets
@@ -48,27 +49,49 @@ class FittedModel:
     calibration: Calibration | None = None
 
     @classmethod
-    def solved(cls, tally: Tally, relative: float, fit_intercept: bool, choice: PenaltyChoice | None) -> Self:
-        """Solve a tally for an alpha in units of its scale; the outputs of rows left out calibrate."""
+    def solved(
+        cls,
+        tally: Tally,
+        relative: float,
+        fit_intercept: bool,
+        choice: PenaltyChoice | None,
+        few: FewRows | None = None,
+    ) -> Self:
+        """Solve a tally, perhaps of few rows, for an alpha in units of its scale; rows left out calibrate."""
         statistic, penalty = tally.statistic, tally.features.penalty
         alpha = relative * (statistic.scale(fit_intercept, penalty) or 1.0)
-        solution = statistic.solve(alpha, fit_intercept=fit_intercept, penalty=penalty)
+        if few is not None and alpha > 0:
+            solution = few.solve(alpha)
+        else:
+            solution = statistic.solve(alpha, fit_intercept=fit_intercept, penalty=penalty)
         calibration = tally.targets.calibrated(choice)
         return cls(tally.features, tally.targets, *solution, alpha, tally.n_rows, calibration)
 
     @cached_property
     def weights(self) -> NDArray[np.float64]:
-        """The coefficients, folded through the last linear step of the map; of shape (n_unfinished, n_columns)."""
+        """The coefficients of the map, folded through its last linear step; of shape (n_unfinished, n_columns)."""
         feature_map = self.features.feature_map
-        return feature_map._folded(self.coef.T) if isinstance(feature_map, FeatureMap) else self.coef.T
+        if not isinstance(feature_map, FeatureMap):
+            return self.coef.T[: self.coef.shape[1] - self.n_linear]
+        return feature_map._folded(self.coef.T[: feature_map._n_features_out])
+
+    @property
+    def n_linear(self) -> int:
+        """The number of linear columns beside the map, whose coefficients are the last ones."""
+        if self.features.linear is None:
+            return 0
+        return self.coef.shape[1] - self.features.feature_map._n_features_out
 
     def outputs(self, X: Any, dtype: Any = None, batch_rows: int | str = "auto") -> NDArray[np.floating]:
         """Return the outputs for the columns of the targets of validated rows, in a precision or in that of X."""
         dtype = X.dtype if dtype is None else dtype
         outputs = np.empty((X.shape[0], self.intercept.size), dtype)
         weights, intercept = self.weights.astype(X.dtype), self.intercept.astype(dtype)
+        linear = self.coef.T[-self.n_linear :].astype(X.dtype) if self.n_linear else None
         scratch, step = None, block_rows(batch_rows, self.coef.shape[1], X.dtype)
         for start in range(0, X.shape[0], step):
             scratch = Z = self.features.unfinished(X[start : start + step], weights.shape[0], scratch)
             outputs[start : start + step] = multiply(Z, weights) + intercept
+            if linear is not None and self.features.linear is not None:
+                outputs[start : start + step] += multiply(self.features.linear(X[start : start + step]), linear)
         return outputs

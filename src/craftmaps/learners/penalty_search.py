@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from craftmaps._system.progress import Phase, tell
 from craftmaps._system.threads import multiply
+from craftmaps.learners.few_rows import FewRows
 from craftmaps.learners.held_out import HeldOutFold
 from craftmaps.learners.penalty_race import Encoder, PenaltyChoice, PenaltyRace
 from craftmaps.learners.tally import Tally
@@ -42,8 +43,13 @@ class PenaltySearch:
     n_folds: int | None = 5
     fewest_rows: float = _FEWEST_ROWS
 
-    def choose(self, tally: Tally, folds: list[HeldOutFold] | None = None) -> PenaltyChoice:
-        """Choose alpha on given folds of the rows of a tally, or on those of its held-out sample."""
+    def choose(self, tally: Tally, folds: list[HeldOutFold] | None = None, few: FewRows | None = None) -> PenaltyChoice:
+        """Choose alpha on given folds of the rows of a tally, or on those of its held-out sample.
+
+        If the rows are few, each of the sample is left out alone, in closed form.
+        """
+        if folds is None and few is not None and min(self.alphas) > 0:
+            return self._leave_one_out(tally, few)
         if folds is None:
             folds, n_effective = self._folds_of_the_sample(tally)
         else:
@@ -82,6 +88,20 @@ class PenaltySearch:
 
             race.run(i, outputs)
         return race.result()
+
+    def _leave_one_out(self, tally: Tally, few: FewRows) -> PenaltyChoice:
+        """Score alphas by rows that are left out one by one; folds only say which of them choose for which."""
+        folds, n_effective = self._folds_of_the_sample(tally)
+        targets, unit = tally.targets, tally.statistic.scale(self.fit_intercept) or 1.0
+        errors = targets.balanced_errors(np.concatenate([fold.y for fold in folds]))
+        tell(Phase.PENALTY, f"leaving out each of {tally.n_rows} rows")
+        left_out = {alpha: few.left_out(alpha * unit) for alpha in self.alphas}
+        race = PenaltyRace(sorted(self.alphas), folds, errors, targets.encoded, fewest_rows=np.inf)
+        for i, (entries, _) in enumerate(tally.held_out.deal(len(folds))):  # type: ignore[union-attr]
+            race.run(i, lambda alpha, entries=entries: left_out[alpha][entries])
+        choice = race.result()
+        choice.results["n_effective"] = n_effective / dependence(folds, tally.statistic.weight)
+        return choice
 
     def _folds_of_the_sample(self, tally: Tally) -> tuple[list[HeldOutFold], float]:
         """Return the folds of the held-out sample, and how many independent rows they are worth."""

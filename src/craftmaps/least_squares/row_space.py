@@ -91,10 +91,11 @@ class RowSpace:
         dual = self.dual(alpha)
         return Solution((Z.T.astype(np.float64) @ dual).T, self.intercept(dual))
 
-    def left_out(self, alpha: float) -> NDArray[np.float64]:
+    def left_out(self, alpha: float, copies: NDArray[np.int64] | None = None) -> NDArray[np.float64]:
         """Return the outputs for every row from all others, of shape (n_rows, n_targets).
 
-        A row of weight zero takes no part, and its output is that of the whole.
+        A row that stands for several equal ones has the outputs from all but one of its `copies`: of the leverage h of
+        a row, each has its share. A row of weight zero takes no part, and its output is that of the whole.
         """
         if not alpha > 0:
             raise ValueError(f"alpha must be more than 0, got {alpha}.")
@@ -103,7 +104,12 @@ class RowSpace:
         diagonal *= self._weights
         taking_part = diagonal > 0
         outputs = self._target_mean + self._centred @ dual
-        # y - c / P, whatever the weight.
         own = self._targets[taking_part] + self._target_mean
-        outputs[taking_part] = own - dual[taking_part] / diagonal[taking_part, None]
+        if copies is None:  # y - c / P, whatever the weight
+            outputs[taking_part] = own - dual[taking_part] / diagonal[taking_part, None]
+            return outputs
+        # The residual is alpha c / w, and 1 - h is alpha P / w.
+        scale = (alpha / self._weights[taking_part])[:, None]
+        rest = scale * diagonal[taking_part, None]
+        outputs[taking_part] = own - scale * dual[taking_part] / (1 - (1 - rest) / copies[taking_part, None])
         return outputs

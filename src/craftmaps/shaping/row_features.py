@@ -1,16 +1,38 @@
 """From raw rows to features: what every row goes through before it is counted."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
+from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
 from craftmaps._rows.canonical import unit_rows
 from craftmaps.maps.feature_map import FeatureMap
+
+
+@dataclass(frozen=True, eq=False)
+class LinearColumns:
+    """Columns of the rows that stand beside the features of a map, so that what is linear need not be estimated.
+
+    Parameters
+    ----------
+    columns : fitted transformer or None
+        Scales the columns.
+    scale : float
+        A factor for all of them.
+    """
+
+    columns: Any = None
+    scale: float = 1.0
+
+    def __call__(self, X: Any) -> NDArray[np.floating]:
+        """Return the columns of validated rows."""
+        rows = X if self.columns is None else apply(self.columns, X)
+        return ((rows.toarray() if issparse(rows) else rows) * self.scale).astype(X.dtype, copy=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,22 +42,25 @@ class RowFeatures:
     Parameters
     ----------
     metric : fitted transformer or None
-        Turns raw rows into rows worth comparing.
+        Turns raw rows into rows worth comparing. A pipeline applies several, one after the other.
     scale : float or None
         Factor for all rows; None scales every row to unit length, and leaves rows of zeros.
     feature_map : fitted transformer or None
         None leaves the shaped rows as they are.
+    linear : LinearColumns or None
+        Columns that follow the features of the map.
     """
 
     metric: Any = None
     scale: float | None = None
     feature_map: Any = None
+    linear: LinearColumns | None = None
 
     def shape_rows(self, X: Any) -> Any:
         """Return the rows as the feature map sees them."""
         dtype = X.dtype
         if self.metric is not None:
-            X = _apply(self.metric, X)
+            X = apply(self.metric, X)
         if self.scale is None:
             X = unit_rows(X)
         elif self.scale != 1:
@@ -46,27 +71,32 @@ class RowFeatures:
         """Name a part in which two ways differ, if there is one."""
         if self is other:
             return None
-        for name in ("scale", "metric", "feature_map"):
+        for name in ("scale", "metric", "feature_map", "linear"):
             if not same(getattr(self, name), getattr(other, name)):
                 return name
         return None
 
     def width(self, X: Any) -> int:
         """Return the number of features; of a foreign map a row shows it."""
-        if isinstance(self.feature_map, FeatureMap):
+        if isinstance(self.feature_map, FeatureMap) and self.linear is None:
             return self.feature_map._n_features_out
         return self(X[:1]).shape[1]
 
     @property
     def penalty(self) -> NDArray[np.float64] | None:
         """The matrix that a ridge penalty on the coefficients uses; None is the identity."""
-        return self.feature_map._penalty() if isinstance(self.feature_map, FeatureMap) else None
+        penalty = self.feature_map._penalty() if isinstance(self.feature_map, FeatureMap) else None
+        if penalty is not None and self.linear is not None:
+            raise ValueError("linear_columns must be False beside a map that is not whitened.")
+        return penalty
 
     def __call__(self, X: Any, out: NDArray | None = None) -> NDArray[np.floating]:
         """Return the features of validated rows.
 
         `out`, an array of their dtype with at least as many rows, may be reused for them: fresh memory is slow.
         """
+        if self.linear is not None:
+            return np.hstack([replace(self, linear=None)(X), self.linear(X)])
         if not isinstance(self.feature_map, FeatureMap):
             return self._by_a_foreign_map(X)
         out = _room(out, X, self.feature_map._n_features_out)
@@ -74,7 +104,7 @@ class RowFeatures:
         return out
 
     def unfinished(self, X: Any, width: int, out: NDArray | None = None) -> NDArray[np.floating]:
-        """Return the features of rows before the last linear step of the map, which is folded into weights."""
+        """Return the features of the map before its last linear step, which is folded into weights."""
         if not isinstance(self.feature_map, FeatureMap):
             return self._by_a_foreign_map(X)
         out = _room(out, X, width)
@@ -112,8 +142,12 @@ def same(one: Any, two: Any) -> bool:
     return one is two or bool(one == two)
 
 
-def _apply(transformer: Any, X: Any) -> Any:
+def apply(transformer: Any, X: Any) -> Any:
     """Transform validated rows and leave the given ones unchanged."""
+    if isinstance(transformer, Pipeline):
+        for _, step in transformer.steps:
+            X = apply(step, X)
+        return X
     if isinstance(transformer, FeatureMap):
         return transformer._transform_rows(X)
     if isinstance(transformer, StandardScaler) and transformer.with_mean and issparse(X):

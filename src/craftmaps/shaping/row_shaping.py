@@ -7,12 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.base import clone
+from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.extmath import row_norms
 
 from craftmaps._system.threads import serial_blas
 from craftmaps.shaping.covariance_metric import CovarianceMetric, LinearMetric
 from craftmaps.shaping.gradient_metric import GradientMetric
+from craftmaps.shaping.quantile_columns import QuantileColumns
 from craftmaps.shaping.row_features import RowFeatures
 
 # Widest rows whose axes are looked for: eigenvectors cost the cube of the width.
@@ -43,7 +45,7 @@ class RowShaping:
         """Return the metric with all its axes, fitted on rows."""
         if self.metric is None:
             return None
-        if isinstance(self.metric, GradientMetric):
+        if looks_at_targets(self.metric):
             return clone(self.metric).fit(X, targets)
         with serial_blas:  # as when choices are made: the axes do not depend on the number of threads
             return clone(self.metric).fit(X)
@@ -72,6 +74,18 @@ class RowShaping:
 METRICS = ("covariance", "gradient")
 
 
+def steps_of(metric: Any) -> list[Any]:
+    """Return the transformers of a metric, one after the other."""
+    if isinstance(metric, Pipeline):
+        return [step for _, step in metric.steps]
+    return [] if metric is None else [metric]
+
+
+def looks_at_targets(metric: Any) -> bool:
+    """Tell whether a metric is fitted to targets."""
+    return any(isinstance(step, GradientMetric) for step in steps_of(metric))
+
+
 def named_shaping(metric: str | Any, length: Any) -> RowShaping:
     """Return the shaping by a metric: None, a transformer, or one of METRICS with as many axes as carry the rows."""
     if not isinstance(metric, str):
@@ -92,11 +106,15 @@ def described(metric: Any) -> str:
     """
     if metric is None:
         return "rows as they are"
+    if isinstance(metric, Pipeline):
+        return ", ".join(map(described, steps_of(metric)))
     if isinstance(metric, CovarianceMetric):
         return f"covariance {metric.power:g}"
     if isinstance(metric, GradientMetric):
         return f"gradient {metric.power:g}{' standard' if metric.standardize else ''}"
-    return "standard" if isinstance(metric, StandardScaler) else repr(metric)
+    if isinstance(metric, QuantileColumns):
+        return f"{metric.distribution} scores"
+    return "standardised columns" if isinstance(metric, StandardScaler) else repr(metric)
 
 
 def column_scaler(X: Any) -> StandardScaler:

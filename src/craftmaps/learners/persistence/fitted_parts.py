@@ -8,6 +8,7 @@ from dataclasses import asdict, is_dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
 from craftmaps.kernels import DotProductKernel
@@ -18,28 +19,41 @@ from craftmaps.maps.catalogue import SAVED_MAPS
 from craftmaps.maps.feature_map import SeededMap
 from craftmaps.shaping.covariance_metric import CovarianceMetric
 from craftmaps.shaping.gradient_metric import GradientMetric
+from craftmaps.shaping.quantile_columns import QuantileColumns
 from craftmaps.shaping.row_features import RowFeatures
+from craftmaps.shaping.row_shaping import steps_of
 
 # Fitted attributes of metrics.
 _LEARNED = {
     CovarianceMetric: ("mean_", "components_", "eigenvalues_"),
     GradientMetric: ("mean_", "components_"),
+    QuantileColumns: ("knots_", "scores_"),
     StandardScaler: ("mean_", "scale_", "var_"),
 }
 
 
-def features_to_plain(lift: RowFeatures) -> dict[str, Any]:
+def features_to_plain(features: RowFeatures) -> dict[str, Any]:
     """Describe metric, scale and map; arrays stay arrays."""
-    return {
-        "scale": None if lift.scale is None else float(lift.scale),
-        "metric": _part_to_plain(lift.metric),
-        "feature_map": _part_to_plain(lift.feature_map),
+    plain = {
+        "scale": None if features.scale is None else float(features.scale),
+        "metric": _part_to_plain(features.metric),
+        "feature_map": _part_to_plain(features.feature_map),
     }
+    if features.linear is not None:
+        plain["linear"] = {
+            "columns": _part_to_plain(features.linear.columns),
+            "scale": float(features.linear.scale),
+        }
+    return plain
 
 
 def refuse_foreign(part: Any) -> None:
     """Refuse a map or a metric, fitted or not, or a kernel that a file cannot describe."""
     if part is None or isinstance(part, str):
+        return
+    if isinstance(part, Pipeline):
+        for step in steps_of(part):
+            refuse_foreign(step)
         return
     if type(part) not in (*_LEARNED, *SAVED_MAPS.values(), *SAVED_KERNELS.values()):
         raise TypeError(
@@ -61,6 +75,8 @@ def _part_to_plain(part: Any) -> dict[str, Any] | None:
     if part is None:
         return None
     refuse_foreign(part)
+    if isinstance(part, Pipeline):
+        return {"class": "Pipeline", "steps": {str(i): _part_to_plain(step) for i, step in enumerate(steps_of(part))}}
     if isinstance(part, SeededMap):
         parameters, state = part._saved_parameters(), part._state()._asdict()
     else:

@@ -4,9 +4,11 @@ A file is not trusted: every value is checked for its type and against all other
 """
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from craftmaps._system.fields import DamagedError, Fields
@@ -16,9 +18,12 @@ from craftmaps.maps.drawing_costs import WIDEST_ROWS
 from craftmaps.maps.feature_map import SeededMap
 from craftmaps.shaping.covariance_metric import CovarianceMetric
 from craftmaps.shaping.gradient_metric import GradientMetric
-from craftmaps.shaping.row_features import RowFeatures
+from craftmaps.shaping.quantile_columns import QuantileColumns
+from craftmaps.shaping.row_features import LinearColumns, RowFeatures
 
-_METRICS: dict[str, Any] = {part.__name__: part for part in (CovarianceMetric, GradientMetric, StandardScaler)}
+_METRICS: dict[str, Any] = {
+    part.__name__: part for part in (CovarianceMetric, GradientMetric, QuantileColumns, StandardScaler)
+}
 
 
 class Checked(NamedTuple):
@@ -45,9 +50,27 @@ def checked_features(fields: Fields, n_features: int, n_out: int | None = None) 
             raise DamagedError(f"{fields.path(name)} is for rows of {part.width} numbers, but gets rows of {width}")
         width = part.n_out
         makers.append(part.make)
-    if n_out is not None and width != n_out:
-        raise DamagedError(f"{fields.path('feature_map')} gives {width} features, but there are weights for {n_out}")
-    return lambda: RowFeatures(makers[0](), scale, makers[1]())
+    linear, n_linear = _checked_linear(fields, n_features)
+    if n_out is not None and width + n_linear != n_out:
+        given = width + n_linear
+        raise DamagedError(f"{fields.path('feature_map')} gives {given} features, but there are weights for {n_out}")
+    return lambda: RowFeatures(makers[0](), scale, makers[1](), linear)
+
+
+def _checked_linear(fields: Fields, n_features: int) -> tuple[LinearColumns | None, int]:
+    """Return the columns beside a map, and how many they are."""
+    if "linear" not in fields:
+        return None, 0
+    if fields.value("feature_map") is None:
+        raise DamagedError(f"{fields.path('linear')} must stand beside a map")
+    linear = fields.object("linear")
+    scale, columns = linear.number("scale", above=0.0), None
+    if linear.value("columns") is not None:
+        part = _checked(linear.object("columns"))
+        if (part.width, part.n_out) != (n_features, n_features):
+            raise DamagedError(f"{linear.path('columns')} must be for {n_features} columns")
+        columns = part.make()
+    return LinearColumns(columns, scale), n_features
 
 
 def names_from_plain(learner: Any, fields: Fields) -> None:
@@ -59,16 +82,29 @@ def names_from_plain(learner: Any, fields: Fields) -> None:
 
 def _checked(fields: Fields) -> Checked:
     """Check a metric or a map."""
-    name = fields.one_of("class", (*SAVED_MAPS, *_METRICS))
+    name = fields.one_of("class", (*SAVED_MAPS, *_METRICS, "Pipeline"))
+    if name == "Pipeline":
+        return _checked_pipeline(fields.object("steps"))
     if name not in _METRICS:
         feature_map = checked_map(fields)
         return Checked(feature_map.n_features_in_, feature_map._n_features_out, lambda: _drawn(feature_map))
     width, parameters = fields.whole("n_features_in_", 1, WIDEST_ROWS), fields.object("parameters")
     parameters.only(_METRICS[name]().get_params())
-    check = _checked_scaler if name == "StandardScaler" else _checked_linear_metric
-    metric, n_out = check(_METRICS[name], parameters, fields.object("learned"), width)
+    metric, n_out = _CHECKS.get(name, _checked_linear_metric)(
+        _METRICS[name], parameters, fields.object("learned"), width
+    )
     metric.n_features_in_ = width
     return Checked(width, n_out, lambda: metric)
+
+
+def _checked_pipeline(steps: Fields) -> Checked:
+    """Check metrics that follow each other."""
+    n_steps = len(list(steps))
+    steps.only(map(str, range(n_steps)))
+    parts = [_checked(steps.object(str(i))) for i in range(n_steps)]
+    if not 1 <= n_steps <= _MOST_STEPS or any(a.n_out != b.width for a, b in pairwise(parts)):
+        raise DamagedError(f"{steps.path('')} must be 1 to {_MOST_STEPS} metrics, each of the width that comes to it")
+    return Checked(parts[0].width, parts[-1].n_out, lambda: make_pipeline(*(part.make() for part in parts)))
 
 
 def _drawn(feature_map: SeededMap) -> SeededMap:
@@ -112,9 +148,26 @@ def _checked_scaler(scaler_class: type, parameters: Fields, learned: Fields, wid
     return _fitted(scaler_class, parameters, values), width
 
 
+def _checked_quantiles(columns_class: type, parameters: Fields, learned: Fields, width: int) -> tuple[Any, int]:
+    """Return quantile scores of columns, whose tables must rise."""
+    parameters.one_of("distribution", ("normal", "uniform"))
+    parameters.flag("center")
+    shape = (width, parameters.whole("n_knots", 2))
+    values = {name: learned.array(name, shape, (np.float64,)) for name in ("knots_", "scores_")}
+    learned.only(values)
+    for name, table in values.items():
+        if (np.diff(table, axis=1) < 0).any():
+            raise learned.refuse(name, "ascending")
+    return _fitted(columns_class, parameters, values), width
+
+
 def _fitted(metric_class: type, parameters: Fields, learned: dict[str, Any]) -> Any:
     """Return a metric with checked parameters and fitted attributes."""
     metric = metric_class(**{name: parameters.value(name) for name in parameters})
     for name, value in learned.items():
         setattr(metric, name, value)
     return metric
+
+
+_CHECKS = {"StandardScaler": _checked_scaler, "QuantileColumns": _checked_quantiles}
+_MOST_STEPS = 4

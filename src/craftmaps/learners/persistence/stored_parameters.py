@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from craftmaps._system.fields import DamagedError, Fields, is_text
@@ -13,10 +14,12 @@ from craftmaps.learners.persistence.rebuilt_kernels import SAVED_KERNELS, kernel
 from craftmaps.maps.catalogue import SAVED_MAPS
 from craftmaps.shaping.covariance_metric import CovarianceMetric
 from craftmaps.shaping.gradient_metric import GradientMetric
+from craftmaps.shaping.quantile_columns import QuantileColumns
+from craftmaps.shaping.row_shaping import steps_of
 
 # Transformers that may be parameters. Their constructors only store what they are given.
 _PARTS: dict[str, type[BaseEstimator]] = SAVED_MAPS | {
-    part.__name__: part for part in (CovarianceMetric, GradientMetric, StandardScaler)
+    part.__name__: part for part in (CovarianceMetric, GradientMetric, QuantileColumns, StandardScaler)
 }
 
 
@@ -54,6 +57,8 @@ def _to_plain(value: Any) -> Any:
         return float(value)
     if type(value) in SAVED_KERNELS.values():
         return kernel_to_plain(value)
+    if isinstance(value, Pipeline):
+        return {"class": "Pipeline", "steps": {str(i): _to_plain(step) for i, step in enumerate(steps_of(value))}}
     if type(value) in _PARTS.values():
         parameters = {name: _to_plain(inner) for name, inner in value.get_params(deep=False).items()}
         return {"class": type(value).__name__, "parameters": parameters}
@@ -77,6 +82,9 @@ def _from_plain(fields: Fields, name: str) -> Any:
     if "numbers" in plain:
         plain.only(["numbers"])
         return _numbers(plain)
+    if plain.value("class") == "Pipeline":
+        steps = plain.object("steps")
+        return make_pipeline(*(_from_plain(steps, name) for name in steps))
     if plain.value("class") not in _PARTS:
         return kernel_from_plain(fields, name)
     part = _PARTS[plain.value("class")]()

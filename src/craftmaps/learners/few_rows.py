@@ -1,0 +1,50 @@
+"""Tallies of fewer rows than features: solved in the space of rows, with closed-form leave-one-out."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from craftmaps.learners.held_out import Sample
+from craftmaps.learners.tally import Tally
+from craftmaps.least_squares.ridge_path import Solution
+from craftmaps.least_squares.row_space import RowSpace
+
+_MOST_ROWS = 1024  # the eigenvectors of more take longer than factors in the space of features
+
+
+@dataclass(frozen=True, eq=False)
+class FewRows:
+    """The rows of a tally whose held-out sample has all of them, and their ridge regressions.
+
+    Parameters
+    ----------
+    sample : Sample
+    features : ndarray of shape (n_entries, n_features)
+    space : RowSpace
+    """
+
+    sample: Sample
+    features: NDArray
+    space: RowSpace
+
+    @classmethod
+    def of(cls, tally: Tally, fit_intercept: bool = True) -> "FewRows | None":
+        """Return the rows of a tally, or None if there are too many, or not all of them are at hand."""
+        held_out, n_features = tally.held_out, tally.statistic.cross.shape[0]
+        if held_out is None or not fit_intercept or tally.features.penalty is not None:
+            return None
+        sample = held_out.sample
+        is_complete = sample is not None and int(sample.count.sum()) == tally.n_rows
+        if not is_complete or tally.n_rows > min(n_features, _MOST_ROWS):
+            return None
+        Z = tally.features(sample.X)
+        return cls(sample, Z, RowSpace.of(Z, tally.targets.encoded(sample.y), sample.weight))
+
+    def left_out(self, alpha: float) -> NDArray[np.float64]:
+        """Return the outputs for every row from all others; of equal rows one is left out."""
+        return self.space.left_out(alpha, self.sample.count)
+
+    def solve(self, alpha: float) -> Solution:
+        """Return the solution of all rows."""
+        return self.space.solve(alpha, self.features)
