@@ -1,0 +1,1 @@
+"""Models for other places: ONNX, a web page, C."""

@@ -1,0 +1,80 @@
+"""Recipes as JSON: numbers as they are, arrays as text in base 64."""
+
+import base64
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from craftmaps.export.recipe import Recipe
+
+FORMAT = "craftmaps portable 1"
+PRECISIONS = ("float16", "float32", "float64")
+_LABEL_KINDS = {"b": "boolean", "i": "integer", "u": "integer", "f": "number"}
+
+
+def to_plain(recipe: Recipe, precision: str = "float32") -> dict[str, Any]:
+    """Return a recipe as JSON takes it, its matrices in a precision."""
+    head, classes = recipe.head, recipe.classes
+    exact = "float64" if precision == "float64" else "float32"
+    # Weights of kernel values are large and of both signs: half precision would leave nothing of their sum.
+    matrices = exact if recipe.features["kind"] == "landmarks" else precision
+    return {
+        "format": FORMAT,
+        "n_features": recipe.n_features,
+        "steps": [_step(step, precision, exact) for step in recipe.steps],
+        "features": _packed(recipe.features, exact),
+        "down": _packed(recipe.down, exact),
+        "head": None if head is None else {"weights": _matrix(head.weights, matrices), "bias": head.bias.tolist()},
+        "classes": None if classes is None else _classes(classes, exact),
+        "columns": recipe.columns,
+    }
+
+
+def label_kind(labels: NDArray) -> str:
+    """Name the type of labels: "boolean", "integer", "number" or "text"."""
+    return _LABEL_KINDS.get(labels.dtype.kind, "text")
+
+
+def _step(step: dict[str, Any], precision: str, exact: str) -> dict[str, Any]:
+    """Return a step; axes with columns of like size, so that columns of unlike units are rounded alike."""
+    if step["kind"] != "axes":
+        return _packed(step, exact)
+    largest = np.abs(step["axes"]).max(axis=0)
+    multiply = np.where(largest > 0, largest, 1.0)
+    return {
+        "kind": "axes",
+        "subtract": _matrix(step["subtract"], exact),
+        "multiply": _matrix(multiply, exact),
+        "axes": _matrix(step["axes"] / multiply, precision),
+    }
+
+
+def _classes(classes: Any, exact: str) -> dict[str, Any]:
+    """Return labels and how outputs become scores."""
+    labels = {"kind": label_kind(classes.labels), "labels": classes.labels.tolist()}
+    if classes.decoding is None:
+        return {**labels, "factor": classes.factor, "decoding": None}
+    words = _matrix(classes.decoding["words"], "int8")
+    return {**labels, "factor": classes.factor, "decoding": _packed(classes.decoding, exact) | {"words": words}}
+
+
+def _packed(value: Any, precision: str) -> Any:
+    """Return a value with its arrays as text."""
+    if isinstance(value, np.ndarray):
+        return _matrix(value, precision)
+    if isinstance(value, dict):
+        return {name: _packed(item, precision) for name, item in value.items()}
+    return value
+
+
+def _matrix(array: NDArray, precision: str) -> dict[str, Any]:
+    """Return an array as text; in half precision every row has a power of two taken out."""
+    plain: dict[str, Any] = {"type": precision, "shape": list(array.shape)}
+    if precision == "float16":
+        largest = np.abs(array).max(axis=-1)
+        scale = np.exp2(np.floor(np.log2(np.where(largest > 0, largest, 1.0))))
+        array, plain["scale"] = array / scale[..., None], scale.ravel().tolist()
+    little_endian = np.dtype(precision).newbyteorder("<")
+    content = np.ascontiguousarray(array).astype(little_endian).tobytes()
+    return {**plain, "data": base64.b64encode(content).decode()}
