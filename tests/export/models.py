@@ -125,13 +125,7 @@ def fitted(name):
     """Return a fitted model by name."""
     X, y, numbers = rows()
     if name in TWO_CLASSES:
-        y = y % 2
-        labels = {
-            "text": np.array(["<b>no</b>", "ja & \N{GREEK SMALL LETTER ALPHA}"]),
-            "booleans": np.array([False, True]),
-        }
-        y = labels.get(name, np.array([1.0, 3.0]) if name == "floats" else np.arange(2))[y]
-        return TWO_CLASSES[name].fit(X, y)
+        return TWO_CLASSES[name].fit(X, np.array(LABELS.get(name, [0, 1]))[y % 2])
     model = MODELS[name]
     is_flat = name == "automatic regressor"
     return model.fit(X, (numbers[:, 0] if is_flat else numbers) if isinstance(model, CraftRegressor) else y)

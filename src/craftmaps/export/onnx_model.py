@@ -1,0 +1,200 @@
+"""Models and maps as ONNX files, of standard operators alone."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from craftmaps._system.atomic_files import new_file
+from craftmaps.export import drawing
+from craftmaps.export.graph import OPSET, Graph
+from craftmaps.export.graph_features import Piece, hadamard, shape_rows, up_features
+from craftmaps.export.recipe import Classes, Recipe, recipe_of
+
+_IR_VERSION = 8
+
+
+def onnx(model: Any, path: str | os.PathLike) -> None:
+    """Write a model, or a map alone, as an ONNX file.
+
+    The input `X` is float32, a row for each row to predict. A classifier has the outputs `label`, `probabilities` and
+    `scores`, a column for each class; a regressor has `prediction` in float64, a column for each target; a map has
+    `features`. Needs the package onnx (`pip install "craftmaps[export]"`).
+
+    Parameters
+    ----------
+    model : CraftClassifier, CraftRegressor or a map or metric of craftmaps
+        Fitted.
+    path : path
+        Written whole or not at all.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from craftmaps import CraftMap, Polynomial, export
+    >>> feature_map = CraftMap(Polynomial(3), 16, random_state=0).fit([[1.0, 2.0], [3.0, 4.0]])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     export.onnx(feature_map, os.path.join(folder, "map.onnx"))
+    ...     os.path.getsize(os.path.join(folder, "map.onnx")) < 10_000
+    True
+    """
+    content = model_proto(recipe_of(model)).SerializeToString()
+    with new_file(Path(path)) as new:
+        new.write_bytes(content)
+
+
+def model_proto(recipe: Recipe) -> Any:
+    """Return a checked ONNX model."""
+    from craftmaps import __version__
+
+    g = Graph()
+    helper = g.onnx.helper
+    outputs = add_recipe(g, recipe, "X", np.float32)
+    float_type = g.type_of(np.float32)
+    graph = helper.make_graph(
+        g.nodes,
+        "craftmaps",
+        [helper.make_tensor_value_info("X", float_type, ["N", recipe.n_features])],
+        [
+            helper.make_tensor_value_info(name, g.type_of(dtype), ["N"] if width is None else ["N", width])
+            for name, (dtype, width) in outputs.items()
+        ],
+        g.constants,
+    )
+    proto = helper.make_model(
+        graph,
+        opset_imports=[helper.make_opsetid("", OPSET)],
+        ir_version=_IR_VERSION,
+        producer_name="craftmaps",
+        producer_version=__version__,
+    )
+    g.onnx.checker.check_model(proto, full_check=True)
+    return proto
+
+
+def add_recipe(g: Graph, recipe: Recipe, x: str, dtype: Any) -> dict[str, tuple[Any, int | None]]:
+    """Add a whole prediction; return the names of its outputs with their type and width."""
+    x = shape_rows(g, g("Transpose", x, perm=[1, 0]), recipe.steps, dtype)
+    pieces = up_features(g, x, recipe.features)
+    if recipe.head is None:
+        features = _finished(g, pieces, recipe)
+        g("Transpose", features, perm=[1, 0], out="features")
+        return {"features": (np.float32, recipe.n_outputs)}
+    outputs = _outputs(g, pieces, recipe)
+    if recipe.classes is None:
+        # Targets may be far from zero, and single precision would round them to what the bias has of digits.
+        numbers = g("Add", g.cast(outputs, np.float64), g.column(recipe.head.bias, dtype=np.float64))
+        g("Transpose", numbers, perm=[1, 0], out="prediction")
+        return {"prediction": (np.float64, recipe.n_outputs)}
+    outputs = g("Add", outputs, g.column(recipe.head.bias))
+    return _add_classes(g, outputs, recipe.classes)
+
+
+def _outputs(g: Graph, pieces: list[Piece], recipe: Recipe) -> str:
+    """Multiply the sums of a down-projection, or all columns, with the head."""
+    assert recipe.head is not None
+    weights, down = recipe.head.weights, recipe.down
+    if down is None:
+        columns = np.concatenate([piece.columns for piece in pieces])
+        return g("MatMul", g.constant(weights[:, columns]), _joined(g, pieces))
+    width, chunk = down["width"], down["chunk"]
+    total = g("MatMul", g.constant(weights[:, :chunk]), _folded_sums(g, pieces, down))
+    for tensor, columns in pieces:
+        kept = columns >= width
+        if kept.any():  # a piece is kept whole or not at all, but for constants
+            rows = tensor if kept.all() else g("Gather", tensor, g.indices(np.flatnonzero(kept)), axis=0)
+            weight = weights[:, chunk + columns[kept] - width]
+            total = g("Add", total, g("MatMul", g.constant(weight), rows))
+    return total
+
+
+def _folded_sums(g: Graph, pieces: list[Piece], down: dict[str, Any]) -> str:
+    """Add up the chunks of a folded projection."""
+    drawn = drawing.projection(down)
+    chunks = _arranged(g, pieces, drawn.places, drawn.signs, drawn.n_chunks * down["chunk"])
+    if drawn.n_chunks == 1:
+        return chunks
+    return g("ReduceSum", g("Reshape", chunks, g.shape(drawn.n_chunks, down["chunk"], -1)), g.shape(0), keepdims=0)
+
+
+def _arranged(g: Graph, pieces: list[Piece], places: NDArray, signs: NDArray, size: int) -> str:
+    """Bring columns, times signs, to their places among so many; where none stands is zero."""
+    columns = np.concatenate([piece.columns for piece in pieces])
+    is_used = columns < places.size
+    slots, factors = np.zeros(size, np.int64), np.zeros(size, np.int8)
+    slots[places[columns[is_used]]] = np.flatnonzero(is_used)
+    factors[places[columns[is_used]]] = signs[columns[is_used]]
+    found = g("Gather", _joined(g, pieces), g.indices(slots), axis=0)
+    return found if (factors == 1).all() else g("Mul", found, g.column(factors, stored=np.int8))
+
+
+def _joined(g: Graph, pieces: list[Piece]) -> str:
+    """Put pieces one behind the other."""
+    return pieces[0].tensor if len(pieces) == 1 else g("Concat", *(piece.tensor for piece in pieces), axis=0)
+
+
+def _finished(g: Graph, pieces: list[Piece], recipe: Recipe) -> str:
+    """Return the features of a map alone."""
+    down, n_columns = recipe.down, recipe.features["n_columns"]
+    if down is None:
+        return _arranged(g, pieces, np.arange(n_columns), np.ones(n_columns, np.int8), n_columns)
+    n_down = n_columns - down["kept"]
+    if down["kind"] == "matrix":
+        whole = _arranged(g, pieces, np.arange(n_down), np.ones(n_down, np.int8), n_down)
+        features = g("MatMul", g.constant(down["matrix"].T), whole)
+    else:
+        features = _hadamard_projection(g, pieces, down)
+    if not down["kept"]:
+        return features
+    places = np.arange(n_columns) - n_down
+    places[:n_down] = 0
+    only_kept = [Piece(piece.tensor, np.where(piece.columns < n_down, n_columns, piece.columns)) for piece in pieces]
+    kept = _arranged(g, only_kept, places, np.ones(n_columns, np.int8), down["kept"])
+    return g("Concat", features, kept, axis=0)
+
+
+def _hadamard_projection(g: Graph, pieces: list[Piece], down: dict[str, Any]) -> str:
+    """Project down with Hadamard transforms."""
+    drawn, chunk = drawing.projection(down), down["chunk"]
+    scale = g.constant(down["n_components"] ** -0.5)
+    if drawn.outer is None:
+        transformed = hadamard(g, _folded_sums(g, pieces, down), chunk, 1)
+        return g("Mul", g("Gather", transformed, g.indices(drawn.residues), axis=0), scale)
+    chunks = _arranged(g, pieces, drawn.places, drawn.signs, drawn.n_chunks * chunk)
+    transformed = g("Reshape", hadamard(g, chunks, chunk, drawn.n_chunks), g.shape(drawn.n_chunks, chunk, -1))
+    rows = g("Gather", transformed, g.indices(drawn.residues), axis=1)
+    signed = g("Mul", rows, g.constant(drawn.outer[:, :, None], stored=np.int8))
+    return g("Mul", g("ReduceSum", signed, g.shape(0), keepdims=0), scale)
+
+
+def _add_classes(g: Graph, outputs: str, classes: Classes) -> dict[str, tuple[Any, int | None]]:
+    """Add scores, probabilities and labels."""
+    scores = outputs if classes.decoding is None else _decoded(g, outputs, classes.decoding)
+    log_odds = g("Mul", scores, g.constant(classes.factor))
+    g("Transpose", scores, perm=[1, 0], out="scores")
+    g("Transpose", g("Softmax", log_odds, axis=0), perm=[1, 0], out="probabilities")
+    kind = classes.labels.dtype.kind
+    dtype = {"b": np.bool_, "i": np.int64, "u": np.int64, "f": np.float64}.get(kind, object)
+    best = g("ArgMax", scores, axis=0, keepdims=0)
+    g("Gather", g.constant(classes.labels, dtype), best, axis=0, out="label")
+    n_classes = classes.labels.size
+    return {"label": (dtype, None), "probabilities": (np.float32, n_classes), "scores": (np.float32, n_classes)}
+
+
+def _decoded(g: Graph, outputs: str, decoding: dict[str, Any]) -> str:
+    """Compare outputs for bits with code words, as decodings that are not linear do."""
+    words = decoding["words"]
+    n_bits = g.constant(words.shape[1])
+    bits = g("MatMul", g.constant(words.T), outputs)
+    if decoding["kind"] == "hamming":
+        agreement = g("Div", g("MatMul", g.constant(words), g("Sign", bits)), n_bits)
+        scores = g("Mul", g("Sub", agreement, g.constant(1.0)), g.constant(0.5))
+    else:
+        margins = g("Mul", g("Unsqueeze", bits, g.shape(0)), g.constant(words[:, :, None]))
+        losses = g("Relu", g("Sub", g.constant(1.0), margins))
+        scores = g("Neg", g("Div", g("ReduceSum", losses, g.shape(1), keepdims=0), n_bits))
+    if decoding["matrix"] is None:
+        return scores
+    return g("Add", g("MatMul", g.constant(decoding["matrix"].T), scores), g.column(decoding["offset"]))
