@@ -61,6 +61,7 @@ MODELS = {
     ),
     "maclaurin rademacher": _classifier(feature_map=RandomMaclaurin(P3, 45, projection="rademacher")),
     "maclaurin exponential": _classifier(Exponential(0.5), feature_map="maclaurin"),
+    "maclaurin of degree 0": _classifier(Polynomial(0), feature_map="maclaurin"),
     "tensorsketch": _classifier(feature_map="tensorsketch"),
     "tensorsketch of odd width": _classifier(feature_map=TensorSketch(P3, 35)),
     "landmarks": _classifier(feature_map="landmarks"),
@@ -96,6 +97,7 @@ TWO_CLASSES = {
 MAPS = {
     "maclaurin": RandomMaclaurin(P3, 45, complex_weights=True, random_state=0),
     "maclaurin rademacher": RandomMaclaurin(P3, 45, projection="rademacher", random_state=0),
+    "maclaurin of degree 0": RandomMaclaurin(Polynomial(0), 4, random_state=0),
     "tensorsketch": TensorSketch(P3, 35, random_state=0),
     "tensorsketch of degree 0": TensorSketch(Polynomial(0), 8, random_state=0),
     "craft": CraftMap(P3, 20, random_state=0),

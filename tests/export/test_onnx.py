@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from craftmaps import CraftClassifier, datasets, export
 from craftmaps.export.onnx_model import model_proto
@@ -70,6 +71,15 @@ def test_large_transforms():
     model = CraftClassifier(models.P3, 64, metric=None, alphas=1e-3, random_state=0).fit(X, np.arange(200) % 3)
     found = run(model_proto(recipe_of(model)), X)
     np.testing.assert_allclose(found["probabilities"], model.predict_proba(X.astype(np.float64)), rtol=0, atol=5e-6)
+
+
+@pytest.mark.parametrize("name", ["craft", "craft real"])
+def test_many_classes(name):
+    X = models.rows()[0]
+    model = models.MODELS[name]
+    model = clone(model).fit(X, np.arange(160) % 40)
+    found = run(model_proto(recipe_of(model)), X)
+    np.testing.assert_allclose(found["probabilities"], model.predict_proba(X), rtol=0, atol=5e-6)
 
 
 def test_targets_far_from_zero():

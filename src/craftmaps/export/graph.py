@@ -58,6 +58,13 @@ class Graph:
         stored = np.uint16 if places.max(initial=0) < 2**16 else np.int32
         return self.constant(places, np.int32, stored)
 
+    def coded(self, values: NDArray[np.float64]) -> str:
+        """Add a vector of few different numbers: a table of them, and a byte for each entry."""
+        table, codes = np.unique(values, return_inverse=True)
+        if table.size > 2**8 or values.size <= _SMALL:
+            return self.constant(values)
+        return self("Gather", self.constant(table), self.constant(codes, np.int32, np.uint8), axis=0)
+
     def shape(self, *sizes: int) -> str:
         """Add a shape."""
         return self.constant(sizes, np.int64)

@@ -1,5 +1,6 @@
 """Steps and features of a recipe as ONNX nodes. A tensor has a column for each row of the input."""
 
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -15,10 +16,11 @@ _DENSE_ORDER = 128
 
 
 class Piece(NamedTuple):
-    """Some up-features: the rows of a tensor are these columns of the map."""
+    """Some up-features: the rows of a tensor, times a weight, are these columns of the map."""
 
     tensor: str
     columns: NDArray[np.int64]
+    weight: float = 1.0
 
 
 def shape_rows(g: Graph, x: str, steps: list[dict[str, Any]], dtype: Any) -> str:
@@ -71,7 +73,7 @@ _STEPS: dict[str, Callable[[Graph, str, dict[str, Any]], str]] = {
 
 
 def up_features(g: Graph, x: str, features: dict[str, Any]) -> list[Piece]:
-    """Add the up-features of shaped rows."""
+    """Add the up-features of shaped rows, but for those of a Maclaurin map that are constant."""
     return _FEATURES[features["kind"]](g, x, features)
 
 
@@ -87,7 +89,7 @@ def _rows(g: Graph, x: str, features: dict[str, Any]) -> list[Piece]:
 
 
 def _maclaurin(g: Graph, x: str, features: dict[str, Any]) -> list[Piece]:
-    """Add random products by degree, the linear part and the constants."""
+    """Add random products by degree, and the linear part."""
     if features["scale"] != 1:
         x = g("Mul", x, g.constant(features["scale"]))
     pieces = []
@@ -96,18 +98,12 @@ def _maclaurin(g: Graph, x: str, features: dict[str, Any]) -> list[Piece]:
         projected = _projected(g, x, features)
         part = features["order"] if features["order"] is not None else 1
         for product in found:
-            numbers = _products(g, projected, product.factors, part, features["parts"])
-            pieces += [
-                Piece(g("Mul", number, g.constant(product.weight)), columns)
-                for number, columns in zip(numbers, product.columns, strict=True)
-            ]
+            factors = turned(product.factors, part) if part > _DENSE_ORDER else product.factors
+            numbers = _products(g, projected, factors, part, features["parts"])
+            pieces += [Piece(*pair, product.weight) for pair in zip(numbers, product.columns, strict=True)]
     if features["linear"]:
-        weight = np.sqrt(features["coefficients"][1])
         columns = features["n_columns"] - features["constant"] - features["linear"] + np.arange(features["linear"])
-        pieces.append(Piece(x if weight == 1 else g("Mul", x, g.constant(weight)), columns))
-    columns, values = drawing.constants(features)
-    if columns.size:
-        pieces.append(Piece(g("Mul", g.column(values), ones(g, x)), columns))
+        pieces.append(Piece(x, columns, math.sqrt(features["coefficients"][1])))
     return pieces
 
 
@@ -126,18 +122,33 @@ def _projected(g: Graph, x: str, features: dict[str, Any]) -> str:
 
 
 def hadamard(g: Graph, x: str, order: int, n_blocks: int, signs: NDArray | None = None) -> str:
-    """Transform the blocks of a tensor, or with signs one and the same block flipped by each row of them."""
-    low = 1 << (order.bit_length() - 1) // 2
-    high = order // low
+    """Transform the blocks of a tensor, or with signs one and the same block flipped by each row of them.
+
+    Number i * low + j of a block comes out at place j * high + i, see `turned`: a runtime then has few large products.
+    """
+    low, high = _sides(order)
     if signs is not None:
         x = g("Reshape", x, g.shape(1, high, low, -1))
         x = g("Mul", x, g.constant(signs.reshape(n_blocks, high, low, 1), stored=np.int8))
-    else:
-        x = g("Reshape", x, g.shape(n_blocks, high, low, -1))
-    x = g("MatMul", g.constant(hadamard_matrix(low), stored=np.int8), x)
     x = g("Reshape", x, g.shape(n_blocks, high, -1))
     x = g("MatMul", g.constant(hadamard_matrix(high), stored=np.int8), x)
+    x = g("Transpose", g("Reshape", x, g.shape(n_blocks, high, low, -1)), perm=[0, 2, 1, 3])
+    x = g("Reshape", x, g.shape(n_blocks, low, -1))
+    x = g("MatMul", g.constant(hadamard_matrix(low), stored=np.int8), x)
     return g("Reshape", x, g.shape(n_blocks * order, -1))
+
+
+def turned(places: NDArray[np.int64], order: int) -> NDArray[np.int64]:
+    """Return where numbers stand after `hadamard`."""
+    low, high = _sides(order)
+    within = places % order
+    return places - within + within % low * high + within // low
+
+
+def _sides(order: int) -> tuple[int, int]:
+    """Return the two powers of two that an order is the product of."""
+    low = 1 << (order.bit_length() - 1) // 2
+    return low, order // low
 
 
 def _products(g: Graph, projected: str, factors: NDArray[np.int64], part: int, parts: int) -> list[str]:

@@ -10,10 +10,12 @@ from numpy.typing import NDArray
 from craftmaps._system.atomic_files import new_file
 from craftmaps.export import drawing
 from craftmaps.export.graph import OPSET, Graph
-from craftmaps.export.graph_features import Piece, hadamard, shape_rows, up_features
+from craftmaps.export.graph_features import Piece, hadamard, ones, shape_rows, turned, up_features
 from craftmaps.export.recipe import Classes, Recipe, recipe_of
 
 _IR_VERSION = 8
+# Up to so many outputs, to multiply all up-features with weights is faster than to add them up first.
+_FEW_OUTPUTS = 32
 
 
 def onnx(model: Any, path: str | os.PathLike) -> None:
@@ -79,35 +81,67 @@ def add_recipe(g: Graph, recipe: Recipe, x: str, dtype: Any) -> dict[str, tuple[
     x = shape_rows(g, g("Transpose", x, perm=[1, 0]), recipe.steps, dtype)
     pieces = up_features(g, x, recipe.features)
     if recipe.head is None:
-        features = _finished(g, pieces, recipe)
+        features = _finished(g, x, pieces, recipe)
         g("Transpose", features, perm=[1, 0], out="features")
         return {"features": (np.float32, recipe.n_outputs)}
-    outputs = _outputs(g, pieces, recipe)
+    # A kernel of degree 0 has constant features alone.
+    outputs, bias = _outputs(g, pieces or [Piece(ones(g, x), np.zeros(1, np.int64), 0.0)], recipe)
     if recipe.classes is None:
         # Targets may be far from zero, and single precision would round them to what the bias has of digits.
-        numbers = g("Add", g.cast(outputs, np.float64), g.column(recipe.head.bias, dtype=np.float64))
+        numbers = g("Add", g.cast(outputs, np.float64), g.column(bias, dtype=np.float64))
         g("Transpose", numbers, perm=[1, 0], out="prediction")
         return {"prediction": (np.float64, recipe.n_outputs)}
-    outputs = g("Add", outputs, g.column(recipe.head.bias))
-    return _add_classes(g, outputs, recipe.classes)
+    return _add_classes(g, g("Add", outputs, g.column(bias)), recipe.classes)
 
 
-def _outputs(g: Graph, pieces: list[Piece], recipe: Recipe) -> str:
-    """Multiply the sums of a down-projection, or all columns, with the head."""
+def _outputs(g: Graph, pieces: list[Piece], recipe: Recipe) -> tuple[str, NDArray[np.float64]]:
+    """Multiply up-features or their sums with the head; return the bias, with what constant features add to it."""
     assert recipe.head is not None
-    weights, down = recipe.head.weights, recipe.down
-    if down is None:
-        columns = np.concatenate([piece.columns for piece in pieces])
-        return g("MatMul", g.constant(weights[:, columns]), _joined(g, pieces))
+    weights, bias = recipe.head
+    places, signs = _places_of_sums(recipe)
+    if recipe.features["kind"] == "maclaurin":
+        columns, values = drawing.constants(recipe.features)
+        bias = bias + weights[:, places[columns]] @ (signs[columns] * values)
+    if recipe.down is None:
+        terms = [g("MatMul", g.constant(weights[:, piece.columns] * piece.weight), piece.tensor) for piece in pieces]
+    elif len(weights) <= _FEW_OUTPUTS:
+        terms = _terms_of_columns(g, pieces, weights, places, signs)
+    else:
+        terms = _terms_of_sums(g, pieces, weights, recipe.down)
+    return (g("Sum", *terms) if len(terms) > 1 else terms[0]), bias
+
+
+def _terms_of_columns(
+    g: Graph, pieces: list[Piece], weights: NDArray[np.float64], places: NDArray[np.int64], signs: NDArray[np.int8]
+) -> list[str]:
+    """Multiply each piece with weights that are spread to its columns once, when the file is opened."""
+    head, terms = g.constant(weights.T), []
+    for piece in pieces:
+        spread = g("Gather", head, g.indices(places[piece.columns]), axis=0)
+        factors = g("Unsqueeze", g.coded(piece.weight * signs[piece.columns]), g.shape(1))
+        spread = g("Transpose", g("Mul", spread, factors), perm=[1, 0])
+        terms.append(g("MatMul", spread, piece.tensor))
+    return terms
+
+
+def _terms_of_sums(g: Graph, pieces: list[Piece], weights: NDArray[np.float64], down: dict[str, Any]) -> list[str]:
+    """Add up-features up and multiply the sums; a piece that is kept, all of it, is multiplied as it is."""
     width, chunk = down["width"], down["chunk"]
-    total = g("MatMul", g.constant(weights[:, :chunk]), _folded_sums(g, pieces, down))
-    for tensor, columns in pieces:
-        kept = columns >= width
-        if kept.any():  # a piece is kept whole or not at all, but for constants
-            rows = tensor if kept.all() else g("Gather", tensor, g.indices(np.flatnonzero(kept)), axis=0)
-            weight = weights[:, chunk + columns[kept] - width]
-            total = g("Add", total, g("MatMul", g.constant(weight), rows))
-    return total
+    terms = [g("MatMul", g.constant(weights[:, :chunk]), _folded_sums(g, pieces, down))]
+    for tensor, columns, factor in pieces:
+        if (columns >= width).all():
+            terms.append(g("MatMul", g.constant(weights[:, chunk + columns - width] * factor), tensor))
+    return terms
+
+
+def _places_of_sums(recipe: Recipe) -> tuple[NDArray[np.int64], NDArray[np.int8]]:
+    """Return the sum that each up-feature is added to, and its sign."""
+    down, n_columns = recipe.down, recipe.features["n_columns"]
+    if down is None:
+        return np.arange(n_columns), np.ones(n_columns, np.int8)
+    drawn, kept = drawing.projection(down), np.arange(down["kept"])
+    places = np.concatenate([drawn.places % down["chunk"], down["chunk"] + kept])
+    return places, np.concatenate([drawn.signs, np.ones(kept.size, np.int8)])
 
 
 def _folded_sums(g: Graph, pieces: list[Piece], down: dict[str, Any]) -> str:
@@ -123,11 +157,16 @@ def _arranged(g: Graph, pieces: list[Piece], places: NDArray, signs: NDArray, si
     """Bring columns, times signs, to their places among so many; where none stands is zero."""
     columns = np.concatenate([piece.columns for piece in pieces])
     is_used = columns < places.size
-    slots, factors = np.zeros(size, np.int64), np.zeros(size, np.int8)
+    slots, factors = np.zeros(size, np.int64), np.zeros(size)
     slots[places[columns[is_used]]] = np.flatnonzero(is_used)
-    factors[places[columns[is_used]]] = signs[columns[is_used]]
+    factors[places[columns[is_used]]] = (_factors(pieces)[is_used]) * signs[columns[is_used]]
     found = g("Gather", _joined(g, pieces), g.indices(slots), axis=0)
-    return found if (factors == 1).all() else g("Mul", found, g.column(factors, stored=np.int8))
+    return found if (factors == 1).all() else g("Mul", found, g("Unsqueeze", g.coded(factors), g.shape(1)))
+
+
+def _factors(pieces: list[Piece]) -> NDArray[np.float64]:
+    """Return the weight of each column of some pieces."""
+    return np.concatenate([np.full(piece.columns.size, piece.weight) for piece in pieces])
 
 
 def _joined(g: Graph, pieces: list[Piece]) -> str:
@@ -135,8 +174,11 @@ def _joined(g: Graph, pieces: list[Piece]) -> str:
     return pieces[0].tensor if len(pieces) == 1 else g("Concat", *(piece.tensor for piece in pieces), axis=0)
 
 
-def _finished(g: Graph, pieces: list[Piece], recipe: Recipe) -> str:
-    """Return the features of a map alone."""
+def _finished(g: Graph, x: str, pieces: list[Piece], recipe: Recipe) -> str:
+    """Return the features of a map alone, those that are constant among them."""
+    if recipe.features["kind"] == "maclaurin":
+        columns, values = drawing.constants(recipe.features)
+        pieces = [*pieces, Piece(g("Mul", g.column(values), ones(g, x)), columns)] if columns.size else pieces
     down, n_columns = recipe.down, recipe.features["n_columns"]
     if down is None:
         return _arranged(g, pieces, np.arange(n_columns), np.ones(n_columns, np.int8), n_columns)
@@ -150,7 +192,7 @@ def _finished(g: Graph, pieces: list[Piece], recipe: Recipe) -> str:
         return features
     places = np.arange(n_columns) - n_down
     places[:n_down] = 0
-    only_kept = [Piece(piece.tensor, np.where(piece.columns < n_down, n_columns, piece.columns)) for piece in pieces]
+    only_kept = [piece._replace(columns=np.where(piece.columns < n_down, n_columns, piece.columns)) for piece in pieces]
     kept = _arranged(g, only_kept, places, np.ones(n_columns, np.int8), down["kept"])
     return g("Concat", features, kept, axis=0)
 
@@ -158,13 +200,13 @@ def _finished(g: Graph, pieces: list[Piece], recipe: Recipe) -> str:
 def _hadamard_projection(g: Graph, pieces: list[Piece], down: dict[str, Any]) -> str:
     """Project down with Hadamard transforms."""
     drawn, chunk = drawing.projection(down), down["chunk"]
-    scale = g.constant(down["n_components"] ** -0.5)
+    residues, scale = turned(drawn.residues, chunk), g.constant(down["n_components"] ** -0.5)
     if drawn.outer is None:
         transformed = hadamard(g, _folded_sums(g, pieces, down), chunk, 1)
-        return g("Mul", g("Gather", transformed, g.indices(drawn.residues), axis=0), scale)
+        return g("Mul", g("Gather", transformed, g.indices(residues), axis=0), scale)
     chunks = _arranged(g, pieces, drawn.places, drawn.signs, drawn.n_chunks * chunk)
     transformed = g("Reshape", hadamard(g, chunks, chunk, drawn.n_chunks), g.shape(drawn.n_chunks, chunk, -1))
-    rows = g("Gather", transformed, g.indices(drawn.residues), axis=1)
+    rows = g("Gather", transformed, g.indices(residues), axis=1)
     signed = g("Mul", rows, g.constant(drawn.outer[:, :, None], stored=np.int8))
     return g("Mul", g("ReduceSum", signed, g.shape(0), keepdims=0), scale)
 
