@@ -23,13 +23,17 @@ class Products(NamedTuple):
 
 def block_signs(features: dict[str, Any]) -> NDArray[np.int8]:
     """Return the signs of all blocks and parts, a row for each; without blocks, those of all factors."""
-    degrees, order, parts = _degrees(features), features["order"], features["parts"]
-    if order is None:
-        shape = (int(degrees.sum()) * parts, features["width"])
-    else:
-        tops = degrees[::order]
-        shape = (int(tops.max(initial=0) if features["shared"] else tops.sum()) * parts, order)
+    shape = (n_sign_rows(features), features["order"] or features["width"])
     return signs(int(features["seed"]), "signs", shape)
+
+
+def n_sign_rows(features: dict[str, Any]) -> int:
+    """Return the number of rows of signs."""
+    degrees, order = _degrees(features), features["order"]
+    if order is None:
+        return features["parts"] * int(degrees.sum())
+    tops = degrees[::order]
+    return features["parts"] * int(tops.max(initial=0) if features["shared"] else tops.sum())
 
 
 def products(features: dict[str, Any]) -> list[Products]:

@@ -11,7 +11,8 @@ from craftmaps._system.atomic_files import new_file
 from craftmaps.export import drawing
 from craftmaps.export.graph import OPSET, Graph
 from craftmaps.export.graph_features import Piece, hadamard, ones, shape_rows, turned, up_features
-from craftmaps.export.recipe import Classes, Recipe, recipe_of
+from craftmaps.export.portable import Classes, Recipe
+from craftmaps.export.recipe import recipe_of
 
 _IR_VERSION = 8
 # Up to so many outputs, to multiply all up-features with weights is faster than to add them up first.

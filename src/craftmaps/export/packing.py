@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from craftmaps.export.recipe import Recipe
+from craftmaps.export.portable import Recipe
 
 FORMAT = "craftmaps portable 1"
 PRECISIONS = ("float16", "float32", "float64")
