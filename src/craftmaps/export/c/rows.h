@@ -3,7 +3,8 @@ static inline void craft_scale_columns(float *x, const float *subtract, const fl
   for (int i = 0; i < n; i++) x[i] = (x[i] - (subtract ? subtract[i] : 0)) / (divide ? divide[i] : 1);
 }
 
-static inline void craft_rotate(float *x, const float *from, const float *subtract, const float *axes, int n, int width) {
+static inline void craft_rotate(float *x, const float *from, const float *subtract, const float *axes, int n,
+                                int width) {
   for (int a = 0; a < width; a++) {
     float sum = 0;
     for (int i = 0; i < n; i++) sum += (from[i] - subtract[i]) * axes[(long)a * n + i];

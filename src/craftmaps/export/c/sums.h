@@ -12,10 +12,12 @@ static inline void craft_draw_down(void) {
 }
 
 static inline void craft_add(long column, float value) {
-  if (column >= CRAFT_DOWN)
+  if (column >= CRAFT_DOWN) {
     craft_sum[CRAFT_CHUNK + column - CRAFT_DOWN] += value; /* kept as it is */
-  else
-    craft_sum[(column % CRAFT_CHUNK) ^ craft_shift[column / CRAFT_CHUNK]] += craft_signed(craft_down_sign, column, value);
+    return;
+  }
+  long place = (column % CRAFT_CHUNK) ^ (long)craft_shift[column / CRAFT_CHUNK];
+  craft_sum[place] += craft_signed(craft_down_sign, column, value);
 }
 #else
 static inline void craft_add(long column, float value) { craft_sum[column] += value; }

@@ -1,0 +1,71 @@
+// What a model does with a row: steps, up-features added to sums, a head, and scores.
+const FEATURES = {
+  rows: (f, sums) => ({ add(x, total) { x.forEach((v, i) => { total[sums.place[i]] += sums.sign[i] * v; }); } }),
+};
+
+// The sum that every up-feature is added to, and its sign.
+function drawSums(down, nColumns) {
+  const place = new Uint32Array(nColumns).map((_, c) => c), sign = new Float64Array(nColumns).fill(1);
+  if (!down) return { place, sign, n: nColumns };
+  const { seed, chunk, width, kept } = down;
+  const shifts = integers(seed, 'shifts', Math.ceil(width / chunk), chunk), s = signs(seed, width);
+  for (let c = 0; c < nColumns; c++) {
+    place[c] = c < width ? c % chunk ^ shifts[Math.floor(c / chunk)] : chunk + c - width;
+    if (c < width) sign[c] = s[c];
+  }
+  return { place, sign, n: chunk + kept };
+}
+
+function loadModel(recipe) {
+  const f = recipe.features, sums = drawSums(recipe.down, f.n_columns), features = FEATURES[f.kind](f, sums);
+  const steps = recipe.steps.map((step) => STEPS[step.kind](step));
+  const head = numbersOf(recipe.head.weights), n = sums.n, k = recipe.head.bias.length, total = new Float64Array(n);
+  // Constant features are the same for every row.
+  const bias = recipe.head.bias.map((b, c) =>
+    features.base ? features.base.reduce((sum, v, i) => sum + head[c * n + i] * v, b) : b);
+  const shape = (row) => steps.reduce((x, step) => step(x), Float64Array.from(row));
+  function outputs(row) {
+    total.fill(0);
+    features.add(shape(row), total);
+    return bias.map((sum, c) => {
+      for (let i = 0, at = c * n; i < n; i++) sum += head[at + i] * total[i];
+      return sum;
+    });
+  }
+  return { recipe, features, shape, outputs, head, bias, n, k, fast: null };
+}
+
+// Outputs of many rows: in WebAssembly four at a time where there is any, else one after the other.
+function outputsOf(model, rows) {
+  const all = [];
+  for (let r = 0; r < rows.length; r += 4) {
+    const some = rows.slice(r, r + 4);
+    all.push(...model.fast ? model.fast(some) : some.map(model.outputs));
+  }
+  return all;
+}
+
+// Scores of classes from outputs, where a code is not decoded by a product.
+function scoresOf(recipe, outputs) {
+  const d = recipe.classes && recipe.classes.decoding;
+  if (!d) return outputs;
+  const words = d.numbers ??= numbersOf(d.words), [k, nBits] = d.words.shape, bits = new Float64Array(nBits);
+  for (let c = 0; c < k; c++) for (let b = 0; b < nBits; b++) bits[b] += outputs[c] * words[c * nBits + b];
+  const scores = outputs.map((_, c) => {
+    let sum = 0;
+    for (let b = 0; b < nBits; b++) {
+      const word = words[c * nBits + b];
+      sum += d.kind === 'hamming' ? word * Math.sign(bits[b]) : -Math.max(1 - bits[b] * word, 0);
+    }
+    return d.kind === 'hamming' ? (sum / nBits - 1) / 2 : sum / nBits;
+  });
+  if (!d.matrix) return scores;
+  const matrix = numbersOf(d.matrix), offset = numbersOf(d.offset);
+  return scores.map((_, c) => scores.reduce((sum, s, i) => sum + s * matrix[i * k + c], offset[c]));
+}
+
+function probabilitiesOf(recipe, scores) {
+  const top = Math.max(...scores), powers = scores.map((s) => Math.exp(recipe.classes.factor * (s - top)));
+  const sum = powers.reduce((a, b) => a + b);
+  return powers.map((p) => p / sum);
+}
