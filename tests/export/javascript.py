@@ -11,7 +11,7 @@ except ImportError:
 
 from craftmaps.export.packing import to_plain
 from craftmaps.export.recipe import recipe_of
-from craftmaps.export.scripts import predictor_script, simd_module, stripped
+from craftmaps.export.scripts import predictor_script, simd_module, small_script
 
 # What every browser has.
 BROWSER = """
@@ -36,7 +36,7 @@ class Engine:
 
     def __init__(self, recipe, precision="float64", is_simd=False, change=lambda script: script):
         self.context = MiniRacer()
-        script = change(stripped(predictor_script(recipe)))
+        script = change(small_script(predictor_script(recipe)))
         self.context.eval(f"{BROWSER}\n{script}\nvar model = loadModel({json.dumps(to_plain(recipe, precision))});")
         self.is_simd = is_simd and recipe.features["kind"] == "maclaurin"
         if self.is_simd:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from craftmaps.export.portable import Recipe
+from craftmaps.export.portable import Head, Recipe
 
 FORMAT = "craftmaps portable 1"
 PRECISIONS = ("float16", "float32", "float64")
@@ -23,12 +23,19 @@ def to_plain(recipe: Recipe, precision: str = "float32") -> dict[str, Any]:
         "format": FORMAT,
         "n_features": recipe.n_features,
         "steps": [_step(step, precision, exact) for step in recipe.steps],
-        "features": _packed(recipe.features, exact),
-        "down": _packed(recipe.down, exact),
-        "head": None if head is None else {"weights": _matrix(head.weights, matrices), "bias": head.bias.tolist()},
+        "features": _plain(recipe.features, exact),
+        "down": _plain(recipe.down, exact),
+        "head": None if head is None else _head(head, matrices),
         "classes": None if classes is None else _classes(classes, exact),
         "columns": recipe.columns,
     }
+
+
+def _head(head: Head, precision: str) -> dict[str, Any]:
+    """Return weights, and a bias of no more digits than matter beside them."""
+    n_digits = 17 if precision == "float64" else 10
+    bias = [float(f"{number:.{n_digits}g}") for number in head.bias]
+    return {"weights": packed(head.weights, precision), "bias": bias}
 
 
 def label_kind(labels: NDArray) -> str:
@@ -39,14 +46,14 @@ def label_kind(labels: NDArray) -> str:
 def _step(step: dict[str, Any], precision: str, exact: str) -> dict[str, Any]:
     """Return a step; axes with columns of like size, so that columns of unlike units are rounded alike."""
     if step["kind"] != "axes":
-        return _packed(step, exact)
+        return _plain(step, exact)
     largest = np.abs(step["axes"]).max(axis=0)
     multiply = np.where(largest > 0, largest, 1.0)
     return {
         "kind": "axes",
-        "subtract": _matrix(step["subtract"], exact),
-        "multiply": _matrix(multiply, exact),
-        "axes": _matrix(step["axes"] / multiply, precision),
+        "subtract": packed(step["subtract"], exact),
+        "multiply": packed(multiply, exact),
+        "axes": packed(step["axes"] / multiply, precision),
     }
 
 
@@ -55,20 +62,20 @@ def _classes(classes: Any, exact: str) -> dict[str, Any]:
     labels = {"kind": label_kind(classes.labels), "labels": classes.labels.tolist()}
     if classes.decoding is None:
         return {**labels, "factor": classes.factor, "decoding": None}
-    words = _matrix(classes.decoding["words"], "int8")
-    return {**labels, "factor": classes.factor, "decoding": _packed(classes.decoding, exact) | {"words": words}}
+    words = packed(classes.decoding["words"], "int8")
+    return {**labels, "factor": classes.factor, "decoding": _plain(classes.decoding, exact) | {"words": words}}
 
 
-def _packed(value: Any, precision: str) -> Any:
+def _plain(value: Any, precision: str) -> Any:
     """Return a value with its arrays as text."""
     if isinstance(value, np.ndarray):
-        return _matrix(value, precision)
+        return packed(value, precision)
     if isinstance(value, dict):
-        return {name: _packed(item, precision) for name, item in value.items()}
+        return {name: _plain(item, precision) for name, item in value.items()}
     return value
 
 
-def _matrix(array: NDArray, precision: str) -> dict[str, Any]:
+def packed(array: NDArray, precision: str) -> dict[str, Any]:
     """Return an array as text; in half precision every row has a power of two taken out."""
     plain: dict[str, Any] = {"type": precision, "shape": list(array.shape)}
     if precision == "float16":

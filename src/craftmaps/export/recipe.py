@@ -24,6 +24,7 @@ from craftmaps.maps.maclaurin import RandomMaclaurin
 from craftmaps.maps.projections import FoldedHadamard, HadamardProjection, SubsampledHadamard
 from craftmaps.maps.tensor_sketch import TensorSketch
 from craftmaps.shaping.covariance_metric import LinearMetric
+from craftmaps.tables import Columns
 
 _IDENTITY_ROWS = 1024
 
@@ -62,9 +63,40 @@ def _of_learner(model: Any) -> Recipe:
         weights, bias, classes = _decoded(weights, bias, targets, model.calibration_)
     width = model.n_features_in_ if shaping.metric is None else _width_after(shaping.metric)
     features, down, weights = _folded(shaping.feature_map, weights, width)
+    return Recipe(model.n_features_in_, steps, features, down, Head(weights.T, bias), classes, _column_rule(model))
+
+
+def _column_rule(model: Any) -> dict[str, Any] | None:
+    """Return the rule of the columns of a table, checked: a model file may say anything."""
     notes = getattr(model, "notes_", None)
-    columns = notes.get("columns") if isinstance(notes, dict) else None
-    return Recipe(model.n_features_in_, steps, features, down, Head(weights.T, bias), classes, columns)
+    if not isinstance(notes, dict) or notes.get("columns") is None:
+        return None
+    rule = Columns.from_plain(notes["columns"])
+    if rule.n_features != model.n_features_in_:
+        raise ValueError(
+            f"The model takes rows of {model.n_features_in_} columns, but its notes describe {rule.n_features}."
+        )
+    return rule.to_plain()
+
+
+def facts_of(model: Any) -> list[tuple[str, str]]:
+    """Return what is worth knowing of a fitted learner, as names and texts."""
+    if isinstance(model, Recipe):
+        return []
+    shaping = model._model.features
+    feature_map = shaping.feature_map
+    facts = [
+        ("learned from", f"{model.n_rows_seen_:,} rows of {model.n_features_in_:,} numbers"),
+        ("features", "the columns themselves" if feature_map is None else f"{model.coef_.shape[-1]:,}"),
+    ]
+    if hasattr(feature_map, "kernel"):
+        facts.append(("kernel", repr(feature_map.kernel)))
+    if shaping.metric is not None:
+        facts.append(("metric", type(shaping.metric).__name__))
+    error = getattr(model, "cv_results_", {}).get("error")
+    if error is not None and isinstance(model, CraftClassifier):
+        facts.append(("held-out error", f"{100 * float(error):.2f} %"))
+    return [*facts, ("seed", str(model.seed_))]
 
 
 def _decoded(

@@ -1,16 +1,15 @@
-// What a model does with a row: steps, up-features added to sums, a head, and scores.
-const FEATURES = {
-  rows: (f, sums) => ({ add(x, total) { x.forEach((v, i) => { total[sums.place[i]] += sums.sign[i] * v; }); } }),
-};
+// What a model does with a row: steps that shape it, up-features added to sums, a head, and scores. Files of their own
+// have the steps, functions of a step that return functions from rows to rows, and the features.
+const STEPS = {}, FEATURES = {};
 
 // The sum that every up-feature is added to, and its sign.
 function drawSums(down, nColumns) {
   const place = new Uint32Array(nColumns).map((_, c) => c), sign = new Float64Array(nColumns).fill(1);
   if (!down) return { place, sign, n: nColumns };
   const { seed, chunk, width, kept } = down;
-  const shifts = integers(seed, 'shifts', Math.ceil(width / chunk), chunk), s = signs(seed, width);
+  const shifts = integers(seed, 'shifts', ceil(width / chunk), chunk), s = signs(seed, width);
   for (let c = 0; c < nColumns; c++) {
-    place[c] = c < width ? c % chunk ^ shifts[Math.floor(c / chunk)] : chunk + c - width;
+    place[c] = c < width ? c % chunk ^ shifts[floor(c / chunk)] : chunk + c - width;
     if (c < width) sign[c] = s[c];
   }
   return { place, sign, n: chunk + kept };
@@ -45,27 +44,13 @@ function outputsOf(model, rows) {
   return all;
 }
 
-// Scores of classes from outputs, where a code is not decoded by a product.
+// Scores are the outputs, but where a code is not decoded by a product: see words.js.
 function scoresOf(recipe, outputs) {
-  const d = recipe.classes && recipe.classes.decoding;
-  if (!d) return outputs;
-  const words = d.numbers ??= numbersOf(d.words), [k, nBits] = d.words.shape, bits = new Float64Array(nBits);
-  for (let c = 0; c < k; c++) for (let b = 0; b < nBits; b++) bits[b] += outputs[c] * words[c * nBits + b];
-  const scores = outputs.map((_, c) => {
-    let sum = 0;
-    for (let b = 0; b < nBits; b++) {
-      const word = words[c * nBits + b];
-      sum += d.kind === 'hamming' ? word * Math.sign(bits[b]) : -Math.max(1 - bits[b] * word, 0);
-    }
-    return d.kind === 'hamming' ? (sum / nBits - 1) / 2 : sum / nBits;
-  });
-  if (!d.matrix) return scores;
-  const matrix = numbersOf(d.matrix), offset = numbersOf(d.offset);
-  return scores.map((_, c) => scores.reduce((sum, s, i) => sum + s * matrix[i * k + c], offset[c]));
+  return recipe.classes && recipe.classes.decoding ? decoded(recipe.classes.decoding, outputs) : outputs;
 }
 
 function probabilitiesOf(recipe, scores) {
-  const top = Math.max(...scores), powers = scores.map((s) => Math.exp(recipe.classes.factor * (s - top)));
+  const top = max(...scores), powers = scores.map((s) => Math.exp(recipe.classes.factor * (s - top)));
   const sum = powers.reduce((a, b) => a + b);
   return powers.map((p) => p / sum);
 }

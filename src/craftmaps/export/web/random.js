@@ -9,19 +9,19 @@ function fnv1a(bytes) {
 // The upper half of the product of two 32-bit numbers.
 function high(a, b) {
   const al = a & 65535, ah = a >>> 16, bl = b & 65535, bh = b >>> 16;
-  const ll = Math.imul(al, bl) >>> 0, lh = Math.imul(al, bh) >>> 0, hl = Math.imul(ah, bl) >>> 0;
+  const ll = imul(al, bl) >>> 0, lh = imul(al, bh) >>> 0, hl = imul(ah, bl) >>> 0;
   const middle = (ll >>> 16) + (lh & 65535) + (hl & 65535);
-  return (Math.imul(ah, bh) + (lh >>> 16) + (hl >>> 16) + (middle >>> 16)) >>> 0;
+  return (imul(ah, bh) + (lh >>> 16) + (hl >>> 16) + (middle >>> 16)) >>> 0;
 }
 
 // The product of two 64-bit numbers as four 32-bit halves in `out`, the lowest first.
 function product(ah, al, bh, bl, out) {
-  let sum = high(al, bl) + (Math.imul(al, bh) >>> 0) + (Math.imul(ah, bl) >>> 0);
-  out[0] = Math.imul(al, bl);
+  let sum = high(al, bl) + (imul(al, bh) >>> 0) + (imul(ah, bl) >>> 0);
+  out[0] = imul(al, bl);
   out[1] = sum;
-  sum = Math.floor(sum / 4294967296) + high(al, bh) + high(ah, bl) + (Math.imul(ah, bh) >>> 0);
+  sum = floor(sum / 4294967296) + high(al, bh) + high(ah, bl) + (imul(ah, bh) >>> 0);
   out[2] = sum;
-  out[3] = high(ah, bh) + Math.floor(sum / 4294967296);
+  out[3] = high(ah, bh) + floor(sum / 4294967296);
 }
 
 // The first n words of a stream, as upper and lower halves.
@@ -47,7 +47,7 @@ function words(seed, purpose, n) {
 
 // Signs from bits, the lowest of a word first; a set bit is -1.
 function signs(seed, n) {
-  const w = words(seed, 'signs', Math.ceil(n / 64)), s = new Int8Array(n);
+  const w = words(seed, 'signs', ceil(n / 64)), s = new Int8Array(n);
   for (let i = 0; i < n; i++) s[i] = 1 - 2 * ((i & 32 ? w.hi : w.lo)[i >> 6] >>> (i & 31) & 1);
   return s;
 }
@@ -75,5 +75,5 @@ function permutations(seed, purpose, count, n) {
 
 // Whole numbers below a bound.
 function integers(seed, purpose, n, bound) {
-  return Uint32Array.from(words(seed, purpose, n).hi, (h) => Math.floor(h * bound / 4294967296));
+  return Uint32Array.from(words(seed, purpose, n).hi, (h) => floor(h * bound / 4294967296));
 }
