@@ -14,8 +14,11 @@ _FEATURES = {
     "landmarks": ["landmarks.js"],
 }
 _TOKENS = re.compile(
-    r"""(?P<comment>//[^\n]*)|(?P<space>\s+)|(?P<text>'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*")|(?P<word>[\w$]+)|(?P<mark>\+\+|--|=>|.)"""
+    r"""(?P<comment>//[^\n]*)|(?P<space>\s+)"""
+    r"""|(?P<text>'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*")|(?P<word>[\w$]+)|(?P<mark>\+\+|--|=>|[^'"`])"""
 )
+# What a slash begins a regular expression after, and not a division.
+_BEFORE_PATTERN = (*"(,=:[!&|?{};", "=>", "return")
 _PATTERN = re.compile(r"/(?:\\.|\[(?:\\.|[^\]\\])*\]|[^/\\\n])+/[a-z]*")
 
 
@@ -70,9 +73,9 @@ def _tokens(script: str) -> Iterator[str]:
     """Yield words, numbers, strings, regular expressions and marks of one letter."""
     at, before = 0, ";"
     while at < len(script):
-        begins = script[at] == "/" and script[at + 1] not in "/*" and before in tuple("(,=:[!&|?{};")
+        begins = script[at] == "/" and script[at + 1] not in "/*" and before in _BEFORE_PATTERN
         match = (_PATTERN if begins else _TOKENS).match(script, at)
-        assert match is not None
+        assert match is not None, f"the script cannot be read from {script[at : at + 40]!r}"
         at = match.end()
         if match.lastgroup not in ("comment", "space"):
             before = match[0]

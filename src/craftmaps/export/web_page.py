@@ -83,12 +83,9 @@ def page(
 def page_text(recipe: Recipe, data: dict[str, Any], title: str, facts: list[tuple[str, str]]) -> str:
     """Return the page. What comes from a model is escaped, or data that scripts set as text."""
     is_drawn = data["picture"] is not None
-    parts = [
-        "page.js",
-        "table.js" if _is_table(recipe) else "numbers.js",
-        "draw.js" if is_drawn else "form.js",
-        "csv.js",
-    ]
+    form = "draw.js" if is_drawn else "form.js"
+    parts = ["page.js", "cells.js", "table.js" if _is_table(recipe) else "numbers.js", form, "csv.js"]
+    parts += ["examples.js", f"examples_{form}"] if data["examples"] is not None else []
     script = "\n".join([predictor_script(recipe), *map(web_file, parts)])
     script = f"(()=>{{'use strict';{small_script(script)}}})()"
     style = small_style(web_file("page.css") + web_file("draw.css" if is_drawn else "form.css"))
@@ -133,7 +130,11 @@ def _target(recipe: Recipe) -> int | None:
 
 def _lede(recipe: Recipe) -> str:
     """Return what the model does in one sentence."""
-    if recipe.classes is None:
-        n = recipe.n_outputs
-        return f"{recipe.n_features:,} numbers in, {f'{n:,} numbers' if n > 1 else 'a number'} out."
-    return f"{recipe.n_features:,} numbers in, one of {recipe.n_outputs:,} classes out."
+    inputs = f"{recipe.n_features:,} numbers"
+    if recipe.columns is not None and _is_table(recipe):
+        n = len(recipe.columns["features"])
+        inputs = f"{n:,} column{'s' * (n > 1)}"
+    n = recipe.n_outputs
+    if recipe.classes is not None:
+        return f"{inputs} in, one of {n:,} classes out."
+    return f"{inputs} in, {f'{n:,} numbers' if n > 1 else 'a number'} out."

@@ -1,24 +1,4 @@
 // Files of comma-separated values: dropped in, predicted a piece at a time, and given back as one.
-function* linesOf(text) {
-  const first = text.slice(0, text.indexOf('\n') + 1 || text.length);
-  const comma = [',', ';', '\t'].sort((a, b) => first.split(b).length - first.split(a).length)[0];
-  let cells = [''], isQuoted = false;
-  for (let i = 0; i <= text.length; i++) {
-    const c = text[i];
-    if (isQuoted && c !== undefined) {
-      if (c !== '"') cells[cells.length - 1] += c;
-      else if (text[i + 1] === '"') { cells[cells.length - 1] += c; i++; } else isQuoted = false;
-    } else if (c === '"') isQuoted = true;
-    else if (c === comma) cells.push('');
-    else if (c === '\n' || c === undefined) {
-      if (cells.length > 1 || cells[0].trim()) yield cells;
-      cells = [''];
-    } else if (c !== '\r') cells[cells.length - 1] += c;
-  }
-}
-
-const quoted = (text) => /[",\n]/.test(text) ? '"' + text.replaceAll('"', '""') + '"' : text;
-
 // Predictions of a file as lines of another one; `tell` hears how many rows are done.
 async function predictFile(text, tell) {
   const out = [labels ? 'prediction,probability' : 'prediction'], rows = [];

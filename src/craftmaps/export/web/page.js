@@ -60,11 +60,3 @@ function refuse(message) {
   say('time', '');
   if (labels) drawBars(labels.map(() => 0));
 }
-
-// A number as people write it, or an error in words.
-function numberIn(text, name) {
-  const plain = String(text).trim(), value = Number(data.decimal ? plain.replace(',', '.') : plain);
-  if (!plain) throw new Error(name + ' is empty: a number is expected.');
-  if (!Number.isFinite(value)) throw new Error(name + ' must be a finite number, got ' + plain.slice(0, 40) + '.');
-  return value;
-}
