@@ -46,28 +46,34 @@ MODELS = {
     "craft wide": _classifier(Polynomial(4), 64, up_components=256),
     "craft real": _classifier(feature_map=CraftMap(P3, 20, up=RandomMaclaurin(P3, 90), random_state=1)),
     "craft stratified": _classifier(
-        feature_map=CraftMap(P3, 20, up=RandomMaclaurin(P3, 90, projection="stratified", complex_weights=True))
+        feature_map=CraftMap(
+            P3, 20, up=RandomMaclaurin(P3, 90, projection="stratified", complex_weights=True), random_state=1
+        )
     ),
     "craft rademacher": _classifier(
-        feature_map=CraftMap(P3, 20, up=RandomMaclaurin(P3, 90, projection="rademacher", complex_weights=True))
+        feature_map=CraftMap(
+            P3, 20, up=RandomMaclaurin(P3, 90, projection="rademacher", complex_weights=True), random_state=1
+        )
     ),
-    "craft subsampled": _classifier(feature_map=CraftMap(P3, 20, down=SubsampledHadamard())),
-    "craft gaussian": _classifier(feature_map=CraftMap(P3, 20, down="gaussian")),
-    "craft tensorsketch": _classifier(feature_map=CraftMap(P3, 20, up="tensorsketch")),
-    "craft over landmarks": _classifier(feature_map=CraftMap(P3, 12, up=LandmarkMap(P3, 40))),
+    "craft subsampled": _classifier(feature_map=CraftMap(P3, 20, down=SubsampledHadamard(), random_state=1)),
+    "craft gaussian": _classifier(feature_map=CraftMap(P3, 20, down="gaussian", random_state=1)),
+    "craft tensorsketch": _classifier(feature_map=CraftMap(P3, 20, up="tensorsketch", random_state=1)),
+    "craft over landmarks": _classifier(feature_map=CraftMap(P3, 12, up=LandmarkMap(P3, 40), random_state=1)),
     "maclaurin": _classifier(feature_map="maclaurin"),
     "maclaurin geometric": _classifier(
-        feature_map=RandomMaclaurin(P3, 45, degrees="geometric", exact_low_degrees=False)
+        feature_map=RandomMaclaurin(P3, 45, degrees="geometric", exact_low_degrees=False, random_state=1)
     ),
-    "maclaurin rademacher": _classifier(feature_map=RandomMaclaurin(P3, 45, projection="rademacher")),
+    "maclaurin rademacher": _classifier(feature_map=RandomMaclaurin(P3, 45, projection="rademacher", random_state=1)),
     "maclaurin exponential": _classifier(Exponential(0.5), feature_map="maclaurin"),
     "maclaurin of degree 0": _classifier(Polynomial(0), feature_map="maclaurin"),
     "tensorsketch": _classifier(feature_map="tensorsketch"),
-    "tensorsketch of odd width": _classifier(feature_map=TensorSketch(P3, 35)),
+    "tensorsketch of odd width": _classifier(feature_map=TensorSketch(P3, 35, random_state=1)),
     "landmarks": _classifier(feature_map="landmarks"),
-    "landmarks raw": _classifier(Exponential(0.5), feature_map=LandmarkMap(Exponential(0.5), 20, whiten=False)),
-    "landmarks series": _classifier(feature_map=LandmarkMap(MaclaurinSeries([0.5, 1, 0, 2]), 20)),
-    "subsampled alone": _classifier(feature_map=SubsampledHadamard(8)),
+    "landmarks raw": _classifier(
+        Exponential(0.5), feature_map=LandmarkMap(Exponential(0.5), 20, whiten=False, random_state=1)
+    ),
+    "landmarks series": _classifier(feature_map=LandmarkMap(MaclaurinSeries([0.5, 1, 0, 2]), 20, random_state=1)),
+    "subsampled alone": _classifier(feature_map=SubsampledHadamard(8, random_state=1)),
     "linear": _classifier(feature_map=None),
     "covariance": _classifier(metric="covariance"),
     "covariance of few axes": _classifier(metric=CovarianceMetric(0.5, 4), normalize=False),

@@ -51,6 +51,10 @@ def shaped(step, x):
     return x * step["factor"]
 
 
+def product(factors):
+    return complex(np.prod(factors))
+
+
 def maclaurin(f, x):
     x, parts, order = x * f["scale"], f["parts"], f["order"]
     degrees = [n for n in range(len(f["counts"]) - 1, 0, -1) for _ in range(f["counts"][n])]
@@ -72,14 +76,14 @@ def maclaurin(f, x):
     for group in groups:
         values = []
         for i, degree in enumerate(group):
-            value = 1.0 + 0j
+            factors = []
             for j in range(degree):
                 if order is None:
                     p = projected[starts[j] + i]
                 else:
                     p = projected[(0 if f["shared"] else factor) + j][:, rows[factor + j][i]]
-                value *= complex(p[0], p[1]) if parts == 2 else p[0]
-            values.append(value * math.sqrt(f["weights"][degree] / parts**degree))
+                factors.append(complex(p[0], p[1]) if parts == 2 else complex(p[0]))
+            values.append(product(factors) * math.sqrt(f["weights"][degree] / parts**degree))
         columns += [v.real for v in values]
         columns += [v.imag for v in values] if parts == 2 else []
         factor += group[0]
