@@ -194,22 +194,23 @@ def _convolved(g: Graph, sketches: str, degree: int, D: int) -> str:
     """Convolve sketches that stand one behind the other, in double precision: runtimes lose digits in transforms."""
     sketches = g.cast(sketches, np.float64)
     signal = g("Transpose", g("Reshape", sketches, g.shape(degree, D, -1)), perm=[0, 2, 1])
-    spectra = _fourier(g, g("Reshape", signal, g.shape(-1, D, 1)), inverse=0)
+    spectra = _fourier(g, g("Reshape", signal, g.shape(-1, D, 1)), D, inverse=0)
     spectra = g("Reshape", spectra, g.shape(degree, -1, D, 2))
     result: list[str] = []
     for spectrum in g.split("Split", spectra, outs=degree, axis=0, num_outputs=degree):
         number = g.split("Split", spectrum, axis=3, num_outputs=2)
         result = complex_product(g, result, number) if result else number
     spectrum = g("Reshape", g("Concat", *result, axis=3), g.shape(-1, D, 2))
-    real = g.split("Split", _fourier(g, spectrum, inverse=1), axis=2, num_outputs=2)[0]
+    real = g.split("Split", _fourier(g, spectrum, D, inverse=1), axis=2, num_outputs=2)[0]
     return g.cast(g("Transpose", g("Reshape", real, g.shape(-1, D)), perm=[1, 0]), np.float32)
 
 
-def _fourier(g: Graph, x: str, inverse: int) -> str:
+def _fourier(g: Graph, x: str, length: int, inverse: int) -> str:
     """Add a Fourier transform along the second axis, whose place is an input of newer operators."""
+    size = g.constant(length, np.int64)
     if g.opset < 20:
-        return g("DFT", x, axis=1, inverse=inverse)
-    return g("DFT", x, "", g.constant(1, np.int64), inverse=inverse)
+        return g("DFT", x, size, axis=1, inverse=inverse)
+    return g("DFT", x, size, g.constant(1, np.int64), inverse=inverse)
 
 
 def _landmarks(g: Graph, x: str, features: dict[str, Any]) -> list[Piece]:
