@@ -52,14 +52,14 @@ def test_features(name):
     assert recipe_of(feature_map).n_outputs == expected.shape[1]
 
 
-@pytest.mark.parametrize("precision", ["float32", "float16"])
+@pytest.mark.parametrize("precision", ["float32", "int16"])
 @pytest.mark.parametrize("name", ["craft", "covariance", "landmarks", "random code, loss"])
 def test_rounded(name, precision):
     model, X = models.fitted(name), models.unseen_rows()
     plain = plain_of(model, precision)
     found = np.array([reference.outputs(plain, row) for row in X])
     expected = expected_scores(model, X)
-    tolerance = {"float32": 1e-5, "float16": 2e-3}[precision] * np.abs(expected).max()
+    tolerance = {"float32": 1e-5, "int16": 2e-3}[precision] * np.abs(expected).max()
     assert 0 < np.abs(found - expected).max() < tolerance
 
 
@@ -67,7 +67,7 @@ def test_columns_of_unlike_units_are_rounded_alike():
     X, _, numbers = models.rows()
     units = 10.0 ** np.arange(-9, 9, 3)
     metric = GradientMetric(standardize=True).fit(X * units, numbers)
-    plain, expected = plain_of(metric, "float16"), metric.transform(X * units)
+    plain, expected = plain_of(metric, "int16"), metric.transform(X * units)
     found = np.array([reference.outputs(plain, row) for row in X * units])
     np.testing.assert_allclose(found, expected, rtol=0, atol=5e-3)
     assert np.abs(expected).mean(axis=0).min() > 5e-2
@@ -75,7 +75,7 @@ def test_columns_of_unlike_units_are_rounded_alike():
 
 def test_a_recipe_is_small():
     model = models.fitted("craft wide")
-    text = json.dumps(to_plain(recipe_of(model), "float16"))
+    text = json.dumps(to_plain(recipe_of(model), "int16"))
     n_weights = recipe_of(model).head.weights.size
     assert len(text) < 2 * n_weights * 4 / 3 + 2000
 

@@ -11,11 +11,11 @@ from craftmaps._system.atomic_files import new_file
 from craftmaps.export import drawing
 from craftmaps.export.c_shaping import shaping_text
 from craftmaps.export.c_text import array, definitions, numbers, quoted, renamed, source_part
+from craftmaps.export.packing import row_scales
 from craftmaps.export.portable import Recipe
 from craftmaps.export.recipe import recipe_of
 
 WEIGHTS = ("int16", "float32")
-_LARGEST_INT16 = 2**15 - 1
 
 
 def c_header(
@@ -177,8 +177,7 @@ def _head(recipe: Recipe, weights: str) -> str:
     assert recipe.head is not None
     matrix, scale, kind = recipe.head.weights, np.ones(recipe.head.bias.size), "float"
     if weights == "int16":
-        largest = np.abs(matrix).max(axis=1)
-        scale, kind = np.where(largest > 0, largest, 1.0) / _LARGEST_INT16, "int16_t"
+        scale, kind = row_scales(matrix), "int16_t"
         matrix = np.round(matrix / scale[:, None])
     return "\n".join(
         [

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from craftmaps.export.portable import Head, Recipe
 
 FORMAT = "craftmaps portable 1"
-PRECISIONS = ("float16", "float32", "float64")
+PRECISIONS = ("int16", "float32", "float64")
+_LARGEST_INT16 = 2**15 - 1
 _LABEL_KINDS = {"b": "boolean", "i": "integer", "u": "integer", "f": "number"}
 
 
@@ -17,7 +18,7 @@ def to_plain(recipe: Recipe, precision: str = "float32") -> dict[str, Any]:
     """Return a recipe as JSON takes it, its matrices in a precision."""
     head, classes = recipe.head, recipe.classes
     exact = "float64" if precision == "float64" else "float32"
-    # Weights of kernel values are large and of both signs: half precision would leave nothing of their sum.
+    # Weights of kernel values are large and of both signs: two bytes of each would leave nothing of their sum.
     matrices = exact if recipe.features["kind"] == "landmarks" else precision
     return {
         "format": FORMAT,
@@ -76,12 +77,17 @@ def _plain(value: Any, precision: str) -> Any:
 
 
 def packed(array: NDArray, precision: str) -> dict[str, Any]:
-    """Return an array as text; in half precision every row has a power of two taken out."""
+    """Return an array as text; whole numbers of two bytes have a factor for each row."""
     plain: dict[str, Any] = {"type": precision, "shape": list(array.shape)}
-    if precision == "float16":
-        largest = np.abs(array).max(axis=-1)
-        scale = np.exp2(np.floor(np.log2(np.where(largest > 0, largest, 1.0))))
-        array, plain["scale"] = array / scale[..., None], scale.ravel().tolist()
+    if precision == "int16":
+        scale = row_scales(array)
+        array, plain["scale"] = np.round(array / scale[:, None]), [float(f"{number:.10g}") for number in scale]
     little_endian = np.dtype(precision).newbyteorder("<")
     content = np.ascontiguousarray(array).astype(little_endian).tobytes()
     return {**plain, "data": base64.b64encode(content).decode()}
+
+
+def row_scales(matrix: NDArray) -> NDArray[np.float64]:
+    """Return what one stands for in each row of a matrix that is stored in whole numbers of two bytes."""
+    largest = np.abs(matrix).max(axis=1)
+    return np.where(largest > 0, largest, 1.0) / _LARGEST_INT16

@@ -25,7 +25,7 @@ def page(
     y_test: Any = None,
     title: str | None = None,
     picture: bool | str = "auto",
-    precision: str = "float16",
+    precision: str = "int16",
 ) -> None:
     """Write a learner as a web page that predicts in the browser, from a file and without a request.
 
@@ -45,8 +45,8 @@ def page(
     title : str or None, default=None
     picture : bool or "auto", default="auto"
         Whether rows are square pictures. "auto" says so of at least 8 x 8 numbers that are not named one by one.
-    precision : {"float16", "float32", "float64"}, default="float16"
-        How weights and axes are stored.
+    precision : {"int16", "float32", "float64"}, default="int16"
+        How weights and axes are stored; those of landmarks, which cancel, in float32 at least.
 
     Examples
     --------

@@ -27,9 +27,10 @@ function product(ah, al, bh, bl, out) {
 // The first n words of a stream, as upper and lower halves.
 function words(seed, purpose, n) {
   const hi = new Uint32Array(n + 3), lo = new Uint32Array(n + 3), p = new Uint32Array(4), q = new Uint32Array(4);
-  const key = fnv1a(Array.from(purpose, (c) => c.charCodeAt(0))), c = new Uint32Array(8), k = new Uint32Array(4);
+  const hash = fnv1a(Array.from(purpose, (c) => c.charCodeAt(0))), c = new Uint32Array(8), k = new Uint32Array(4);
+  const key = [BigInt(seed), BigInt(seed) >> 32n, hash, hash >> 32n].map((v) => Number(v & 0xFFFFFFFFn));
   for (let at = 0; at < n; at += 4) {
-    k.set([seed, BigInt(seed) >> 32n, key, key >> 32n].map((v) => Number(BigInt(v) & 0xFFFFFFFFn)));
+    k.set(key);
     c.fill(0);
     c[0] = at / 4 + 1;
     for (let round = 0; round < 10; round++) {
