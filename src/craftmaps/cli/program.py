@@ -16,6 +16,7 @@ from craftmaps.cli import interrupts
 from craftmaps.cli.data import data
 from craftmaps.cli.demo import demo
 from craftmaps.cli.evaluate import evaluate
+from craftmaps.cli.export import export
 from craftmaps.cli.inspect import inspect
 from craftmaps.cli.options import with_options
 from craftmaps.cli.plan import plan
@@ -140,7 +141,7 @@ def _options(
     """
 
 
-for command in (train, predict, evaluate, inspect, plan, data, demo):
+for command in (train, predict, evaluate, inspect, export, plan, data, demo):
     app.command(cls=Command)(command)
 
 

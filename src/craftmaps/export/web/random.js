@@ -19,29 +19,28 @@ function product(ah, al, bh, bl, out) {
   let sum = high(al, bl) + (imul(al, bh) >>> 0) + (imul(ah, bl) >>> 0);
   out[0] = imul(al, bl);
   out[1] = sum;
-  sum = floor(sum / 4294967296) + high(al, bh) + high(ah, bl) + (imul(ah, bh) >>> 0);
+  sum = (sum - (sum >>> 0)) / 4294967296 + high(al, bh) + high(ah, bl) + (imul(ah, bh) >>> 0);
   out[2] = sum;
-  out[3] = high(ah, bh) + floor(sum / 4294967296);
+  out[3] = high(ah, bh) + (sum - (sum >>> 0)) / 4294967296;
 }
 
-// The first n words of a stream, as upper and lower halves.
+// The first n words of a stream, as upper and lower halves. The lower half of a number of the counter comes first.
 function words(seed, purpose, n) {
   const hi = new Uint32Array(n + 3), lo = new Uint32Array(n + 3), p = new Uint32Array(4), q = new Uint32Array(4);
-  const hash = fnv1a(Array.from(purpose, (c) => c.charCodeAt(0))), c = new Uint32Array(8), k = new Uint32Array(4);
+  const hash = fnv1a(Array.from(purpose, (c) => c.charCodeAt(0)));
   const key = [BigInt(seed), BigInt(seed) >> 32n, hash, hash >> 32n].map((v) => Number(v & 0xFFFFFFFFn));
   for (let at = 0; at < n; at += 4) {
-    k.set(key);
-    c.fill(0);
-    c[0] = at / 4 + 1;
+    let [k0, k1, k2, k3] = key, a = at / 4 + 1, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0;
     for (let round = 0; round < 10; round++) {
-      product(c[1], c[0], 0xD2E7470E, 0xE14C6C93, p);
-      product(c[5], c[4], 0xCA5A8263, 0x95121157, q);
-      c[0] = q[2] ^ c[2] ^ k[0]; c[1] = q[3] ^ c[3] ^ k[1]; c[2] = q[0]; c[3] = q[1];
-      c[4] = p[2] ^ c[6] ^ k[2]; c[5] = p[3] ^ c[7] ^ k[3]; c[6] = p[0]; c[7] = p[1];
-      k[1] += 0x9E3779B9 + (k[0] + 0x7F4A7C15 > 4294967295); k[0] += 0x7F4A7C15;
-      k[3] += 0xBB67AE85 + (k[2] + 0x84CAA73B > 4294967295); k[2] += 0x84CAA73B;
+      product(b, a, 0xD2E7470E, 0xE14C6C93, p);
+      product(f, e, 0xCA5A8263, 0x95121157, q);
+      a = q[2] ^ c ^ k0; b = q[3] ^ d ^ k1; c = q[0]; d = q[1];
+      e = p[2] ^ g ^ k2; f = p[3] ^ h ^ k3; g = p[0]; h = p[1];
+      k0 += 0x7F4A7C15; k1 = k1 + 0x9E3779B9 + (k0 > 4294967295) >>> 0; k0 >>>= 0;
+      k2 += 0x84CAA73B; k3 = k3 + 0xBB67AE85 + (k2 > 4294967295) >>> 0; k2 >>>= 0;
     }
-    for (let i = 0; i < 4; i++) { lo[at + i] = c[2 * i]; hi[at + i] = c[2 * i + 1]; }
+    lo.set([a, c, e, g], at);
+    hi.set([b, d, f, h], at);
   }
   return { hi: hi.subarray(0, n), lo: lo.subarray(0, n) };
 }
