@@ -58,7 +58,8 @@ def unpacked(plain):
     steps = [arrays(step) for step in plain["steps"]]
     for step in steps:
         if step["kind"] == "axes":
-            step["axes"] = step["axes"] * step.pop("multiply")
+            step["axes"] = step["axes"] * 2.0 ** step.pop("exponents")
+            step["subtract"] = np.linalg.lstsq(step["axes"], step.pop("offset"))[0]
     head, classes = plain["head"], plain["classes"]
     return Recipe(
         plain["n_features"],

@@ -43,7 +43,7 @@ def shaped(step, x):
         x = x if step["subtract"] is None else x - array(step["subtract"])
         return x if step["divide"] is None else x / array(step["divide"])
     if kind == "axes":
-        return array(step["axes"]) @ ((x - array(step["subtract"])) * array(step["multiply"]))
+        return array(step["axes"]) @ (x * 2.0 ** array(step["exponents"])) - step["offset"]
     if kind == "unit":
         length = np.linalg.norm(x / max(abs(x).max(), 1e-300)) * max(abs(x).max(), 1e-300)
         return x / length if length > 0 else x

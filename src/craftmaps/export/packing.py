@@ -45,17 +45,17 @@ def label_kind(labels: NDArray) -> str:
 
 
 def _step(step: dict[str, Any], precision: str, exact: str) -> dict[str, Any]:
-    """Return a step; axes with columns of like size, so that columns of unlike units are rounded alike."""
+    """Return a step, axes with columns of like size, so that columns of unlike units are rounded alike.
+
+    Axes @ (x - mean) is written as axes @ x - offset, which is shorter and good in double precision.
+    """
     if step["kind"] != "axes":
         return _plain(step, exact)
     largest = np.abs(step["axes"]).max(axis=0)
-    multiply = np.where(largest > 0, largest, 1.0)
-    return {
-        "kind": "axes",
-        "subtract": packed(step["subtract"], exact),
-        "multiply": packed(multiply, exact),
-        "axes": packed(step["axes"] / multiply, precision),
-    }
+    exponents = np.clip(np.floor(np.log2(np.where(largest > 0, largest, 1.0))), -128, 127)
+    axes = packed(step["axes"] / np.exp2(exponents), precision)
+    offset = unpacked(axes) @ (step["subtract"] * np.exp2(exponents))
+    return {"kind": "axes", "exponents": packed(exponents, "int8"), "axes": axes, "offset": offset.tolist()}
 
 
 def _classes(classes: Any, exact: str) -> dict[str, Any]:
@@ -85,6 +85,13 @@ def packed(array: NDArray, precision: str) -> dict[str, Any]:
     little_endian = np.dtype(precision).newbyteorder("<")
     content = np.ascontiguousarray(array).astype(little_endian).tobytes()
     return {**plain, "data": base64.b64encode(content).decode()}
+
+
+def unpacked(plain: dict[str, Any]) -> NDArray[np.float64]:
+    """Return the array that text stands for."""
+    stored = np.frombuffer(base64.b64decode(plain["data"]), np.dtype(plain["type"]).newbyteorder("<"))
+    array = stored.astype(np.float64).reshape(plain["shape"])
+    return array * np.array(plain["scale"])[:, None] if "scale" in plain else array
 
 
 def row_scales(matrix: NDArray) -> NDArray[np.float64]:

@@ -1,14 +1,12 @@
-// Products with axes.
+// Products with axes, whose columns have powers of two taken out.
 STEPS.axes = (step) => {
-  const subtract = numbersOf(step.subtract), multiply = numbersOf(step.multiply), axes = numbersOf(step.axes);
-  const [width, n] = step.axes.shape;
+  const powers = numbersOf(step.exponents).map((e) => 2 ** e), axes = numbersOf(step.axes), n = powers.length;
   return (row) => {
-    const x = row.map((v, i) => (v - subtract[i]) * multiply[i]), out = new Float64Array(width);
-    for (let a = 0, at = 0; a < width; a++) {
-      let sum = 0;
-      for (let i = 0; i < n; i++) sum += axes[at++] * x[i];
-      out[a] = sum;
-    }
-    return out;
+    const x = row.map((v, i) => v * powers[i]);
+    return Float64Array.from(step.offset, (offset, a) => {
+      let sum = -offset;
+      for (let i = 0, at = a * n; i < n; i++) sum += axes[at + i] * x[i];
+      return sum;
+    });
   };
 };
