@@ -117,7 +117,7 @@ def on_page(model: Any, X: np.ndarray, folder: Path) -> dict[str, Any]:
 def _opened(browser: Any, path: Path) -> dict[str, Any]:
     """Open a page several times: how soon it is ready, what it asks for and what it logs."""
     ready = []
-    for _ in range(5):
+    for _ in range(9):
         browser.open(path, 1000)
         entry = "performance.getEntriesByType('navigation')[0]"
         ready.append(browser.value(f"{entry}.domContentLoadedEventEnd - {entry}.responseEnd"))
