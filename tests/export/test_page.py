@@ -52,6 +52,18 @@ def test_rows_that_are_no_square_have_a_form(tmp_path):
     assert 'id="form"' in page_of(models.fitted("craft"), tmp_path)
 
 
+def test_columns_of_a_data_frame_have_names(tmp_path):
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    X, y, _ = models.rows()
+    names = ["age", "<b>", "x y", "d", "e", "f"]
+    model = models._classifier().fit(pandas.DataFrame(X, columns=names), y)
+    columns = data_of(page_of(model, tmp_path))["recipe"]["columns"]["features"]
+    assert [column["name"] for column in columns] == names
+    model.save(tmp_path / "frame.craft")
+    again = data_of(page_of(load_model(tmp_path / "frame.craft"), tmp_path))["recipe"]["columns"]["features"]
+    assert again == columns
+
+
 def test_it_may_run_its_own_script_alone(digits, tmp_path):
     text = page_of(digits[0], tmp_path)
     script, style = (re.search(rf"<{tag}>(.*?)</{tag}>", text, re.S)[1] for tag in ("script", "style"))

@@ -58,7 +58,7 @@ class Graph:
         stored = np.uint16 if places.max(initial=0) < 2**16 else np.int32
         return self.constant(places, np.int32, stored)
 
-    def coded(self, values: NDArray[np.float64]) -> str:
+    def coded(self, values: NDArray[np.floating]) -> str:
         """Add a vector of few different numbers: a table of them, and a byte for each entry."""
         table, codes = np.unique(values, return_inverse=True)
         if table.size > 2**8 or values.size <= _SMALL:

@@ -24,7 +24,7 @@ from craftmaps.maps.maclaurin import RandomMaclaurin
 from craftmaps.maps.projections import FoldedHadamard, HadamardProjection, SubsampledHadamard
 from craftmaps.maps.tensor_sketch import TensorSketch
 from craftmaps.shaping.covariance_metric import LinearMetric
-from craftmaps.tables import Columns
+from craftmaps.tables import Column, Columns
 
 _IDENTITY_ROWS = 1024
 
@@ -67,10 +67,14 @@ def _of_learner(model: Any) -> Recipe:
 
 
 def _column_rule(model: Any) -> dict[str, Any] | None:
-    """Return the rule of the columns of a table, checked: a model file may say anything."""
+    """Return the rule of the columns of a table, checked: a model file may say anything.
+
+    Columns of a data frame of numbers have names alone; none of them may be missing.
+    """
     notes = getattr(model, "notes_", None)
     if not isinstance(notes, dict) or notes.get("columns") is None:
-        return None
+        names = getattr(model, "feature_names_in_", None)
+        return None if names is None else Columns(tuple(Column(name, "number") for name in names.tolist())).to_plain()
     rule = Columns.from_plain(notes["columns"])
     if rule.n_features != model.n_features_in_:
         raise ValueError(
@@ -84,13 +88,14 @@ def facts_of(model: Any) -> list[tuple[str, str]]:
     if isinstance(model, Recipe):
         return []
     shaping = model._model.features
-    feature_map = shaping.feature_map
+    feature_map: Any = shaping.feature_map
     facts = [
         ("learned from", f"{model.n_rows_seen_:,} rows of {model.n_features_in_:,} numbers"),
         ("features", "the columns themselves" if feature_map is None else f"{model.coef_.shape[-1]:,}"),
     ]
-    if hasattr(feature_map, "kernel"):
-        facts.append(("kernel", repr(feature_map.kernel)))
+    kernel = getattr(feature_map, "kernel", None)
+    if kernel is not None:
+        facts.append(("kernel", repr(kernel)))
     if shaping.metric is not None:
         facts.append(("metric", type(shaping.metric).__name__))
     error = getattr(model, "cv_results_", {}).get("error")
