@@ -2,14 +2,27 @@
 
 import shutil
 import subprocess
+import tempfile
 from pathlib import Path
 
 import numpy as np
 
 COMPILER = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
 STRICT = ["-std=c99", "-Wall", "-Wextra", "-pedantic", "-Werror"]
-SANITIZED = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g"]
+_SANITIZERS = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g"]
 HARNESS = Path(__file__).with_name("harness.c")
+
+
+def _has_sanitizers():
+    """Tell whether the compiler has the libraries of its sanitizers, which some systems leave out."""
+    if COMPILER is None:
+        return False
+    with tempfile.TemporaryDirectory() as folder:
+        command = [COMPILER, *_SANITIZERS, "-x", "c", "-", "-o", Path(folder) / "program"]
+        return subprocess.run(command, input=b"int main(void) { return 0; }", capture_output=True).returncode == 0
+
+
+SANITIZED = _SANITIZERS if _has_sanitizers() else []
 
 
 def build(header, folder, source=HARNESS, options=("-O1",)):

@@ -37,9 +37,7 @@ def recipe_of(model: Any) -> Recipe:
         return _of_learner(model)
     if isinstance(model, (LinearMetric, StandardScaler)):
         check_is_fitted(model)
-        steps = _metric_steps(model)
-        width = model.components_.shape[0] if isinstance(model, LinearMetric) else model.n_features_in_
-        return Recipe(model.n_features_in_, steps, _rows(width))
+        return Recipe(model.n_features_in_, _metric_steps(model), _rows(_width_after(model)))
     if isinstance(model, FeatureMap):
         check_is_fitted(model)
         features, down = _whole_map(model)

@@ -48,7 +48,7 @@ function show(row) {
   say('problem', '');
   say('answer', text);
   say('sure', p ? percent(p[best]) : '');
-  say('time', ms.toFixed(2) + ' ms, ' + (model.fast ? 'WebAssembly' : 'JavaScript'));
+  say('time', (ms < .1 ? 'under 0.1' : ms.toFixed(1)) + ' ms, ' + (model.fast ? 'WebAssembly' : 'JavaScript'));
   if (p) drawBars(p, best);
 }
 
