@@ -60,7 +60,7 @@ _HOMES = {
     "TensorSketch": "maps.tensor_sketch",
     "threads": "_system.threads",
 }
-_MODULES = ("datasets", "diagnostics", "plan", "report", "streams")
+_MODULES = ("datasets", "diagnostics", "export", "plan", "report", "streams")
 
 
 def __getattr__(name: str) -> Any:

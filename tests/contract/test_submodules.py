@@ -6,7 +6,7 @@ import sys
 import pytest
 
 
-@pytest.mark.parametrize("name", ["datasets", "diagnostics", "plan", "report", "streams"])
+@pytest.mark.parametrize("name", ["datasets", "diagnostics", "export", "plan", "report", "streams"])
 def test_a_module_is_there_with_the_package(name):
     code = (
         f"import sys, craftmaps; assert 'craftmaps.{name}' not in sys.modules; assert '{name}' in dir(craftmaps);"

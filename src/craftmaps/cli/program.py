@@ -17,6 +17,7 @@ from craftmaps.cli.argument_names import with_options
 from craftmaps.cli.commands.data import data
 from craftmaps.cli.commands.demo import demo
 from craftmaps.cli.commands.evaluate import evaluate
+from craftmaps.cli.commands.export import export
 from craftmaps.cli.commands.inspect import inspect
 from craftmaps.cli.commands.plan import plan
 from craftmaps.cli.commands.predict import predict
@@ -140,7 +141,7 @@ def _options(
     """
 
 
-for command in (train, predict, evaluate, inspect, plan, data, demo):
+for command in (train, predict, evaluate, inspect, export, plan, data, demo):
     app.command(cls=Command)(command)
 
 

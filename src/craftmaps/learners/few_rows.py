@@ -35,8 +35,7 @@ class FewRows:
         if held_out is None or not fit_intercept or tally.features.penalty is not None:
             return None
         sample = held_out.sample
-        is_complete = sample is not None and int(sample.count.sum()) == tally.n_rows
-        if not is_complete or tally.n_rows > min(n_features, _MOST_ROWS):
+        if sample is None or tally.n_rows > min(n_features, _MOST_ROWS) or int(sample.count.sum()) != tally.n_rows:
             return None
         Z = tally.features(sample.X)
         return cls(sample, Z, RowSpace.of(Z, tally.targets.encoded(sample.y), sample.weight))

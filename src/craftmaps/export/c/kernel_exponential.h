@@ -1,0 +1,1 @@
+static inline float craft_kernel(float t) { return expf(craft_gamma * t); }
