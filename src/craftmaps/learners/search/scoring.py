@@ -114,7 +114,7 @@ class Judge:
         unit = (space.trace or 1.0) / space.n_rows
         return best_of(self._score(space.left_out(alpha * unit), scored, alpha) for alpha in _ROW_ALPHAS)
 
-    def split(self, Z: NDArray, logistic: bool = False, alphas: Sequence[float] = ALPHAS) -> Score:
+    def split(self, Z: Any, logistic: bool = False, alphas: Sequence[float] = ALPHAS) -> Score:
         """Score by a split, at the best of a few penalties and perhaps with the logistic loss."""
         Z = Z.toarray() if issparse(Z) else Z
         train, test = slice(0, self.n_train), slice(self.n_train, None)
