@@ -66,7 +66,8 @@ class Rounds:
             i, candidate = item
             tell(Phase.CHOICES, f"{candidate} ({len(candidates) - i} left in this round{self._best})")
             started = time.perf_counter()
-            found = score(candidate)._replace(handicap=self._handicap(candidate))
+            found = score(candidate)
+            found = found._replace(handicap=found.handicap + self._handicap(candidate))
             with lock:
                 scores[candidate], seconds[candidate] = found, time.perf_counter() - started
 
