@@ -117,7 +117,7 @@ class _Objective:
     def __call__(self, point: NDArray[np.float64]) -> _Value:
         """Return the loss and its gradient, from one look at the rows."""
         shift = point[-1] - self.mean @ point[:-1]
-        sums = self._over_blocks(lambda *block: _loss_and_products(*block, point[:-1], shift))
+        sums = self._over_blocks(lambda Z, targets, weight: _sums(Z, targets, weight, point[:-1], shift))
         weight = sum(part[0] for part in sums)
         gradient = np.zeros_like(point)
         for _, _, products, differences in sums:  # in the order of the rows, whichever thread was first
@@ -161,7 +161,7 @@ class _Objective:
         return [results[i] for i in range(len(results))]
 
 
-def _loss_and_products(
+def _sums(
     Z: NDArray, targets: NDArray, weight: NDArray, coef: NDArray, shift: NDArray
 ) -> tuple[float, float, NDArray, NDArray]:
     """Return weight, loss, products of features and differences, and sums of differences of a block."""

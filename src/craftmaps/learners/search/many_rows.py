@@ -47,9 +47,9 @@ class ManyRows(Rounds):
         self.rows.forget(self.n_first)
         if self.is_wide_and_sparse:
             return self.found(self._last_round(best_first(first)[:2]))
-        scores = self._last_round(self._finalists(first))
+        scores = self._last_round(self._best_of_every_kind(first, _FINALISTS))
         best = best_first(scores)[0]
-        for climb in (self._columns, self._degrees, self._axes):
+        for climb in (self._columns, self._degrees, self._kinds, self._axes):
             best, scores = climb(best, scores)
         best, scores = self._at_the_end(best, scores, first)
         return self.found({best: scores[best]})
@@ -69,7 +69,7 @@ class ManyRows(Rounds):
         axes = [("covariance", (0.5, 1.0)), ("gradient", (1.0,))]
         scores |= compare([c for kind, powers in axes for c in self.axis_candidates(scores, kind, powers)])
         if not self.is_wide_and_sparse:
-            best = [c for c in best_first(scores) if c.kernel is not None][:_CLIMBED]
+            best = self._best_of_every_kind(scores, _CLIMBED)
             near = [self._of_axes(c, 0.5) for c in best if is_auto(self.spec.metric) and c.shaping.axes is not None]
             if self.spec.are_degrees_open:
                 near += [c._replace(kernel=polynomial(d)) for c in best for d in _OTHER_FIRST_DEGREES]
@@ -92,12 +92,12 @@ class ManyRows(Rounds):
         return judge.split(self.features(candidate, width, n_rows), logistic, self.alphas)
 
     @staticmethod
-    def _finalists(scores: Scores) -> list[Candidate]:
+    def _best_of_every_kind(scores: Scores, size: int) -> list[Candidate]:
         """Return the best of every kind of axes and the best of the others; few rows do not tell for sure."""
         ordered = [candidate for candidate in best_first(scores) if candidate.kernel is not None]
         kinds = dict.fromkeys(candidate.shaping.axes for candidate in ordered)
-        finalists = [next(c for c in ordered if c.shaping.axes == kind) for kind in kinds]
-        return finalists + [c for c in ordered if c not in finalists][: _FINALISTS - len(finalists)]
+        best = [next(c for c in ordered if c.shaping.axes == kind) for kind in kinds]
+        return best + [c for c in ordered if c not in best][: max(size - len(best), 0)]
 
     def _columns(self, best: Candidate, scores: Scores) -> tuple[Candidate, Scores]:
         """Try other columns, if there are no axes that were found for these."""
@@ -115,6 +115,11 @@ class ManyRows(Rounds):
             if best == before:
                 break
         return best, scores
+
+    def _kinds(self, best: Candidate, scores: Scores) -> tuple[Candidate, Scores]:
+        """Try the other shapings with the kernel that was found."""
+        others = dict.fromkeys(candidate.shaping for candidate in best_first(scores))
+        return self._challenge(best, [best._replace(shaping=shaping) for shaping in list(others)[:_CLIMBED]], scores)
 
     def _axes(self, best: Candidate, scores: Scores) -> tuple[Candidate, Scores]:
         """Try half of the axes and twice as many."""

@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ MOST_ROWS = 12288
 # Of linear models where there are more rows than are compared: richer ones gain more by them.
 _LINEAR_HANDICAP = 0.1
 _COLUMNS_HANDICAP = 0.03  # more columns must be worth their time
+_CHEAP_COLUMNS = 128  # up to here gradients are quick, and so are taken for more than one kind of columns and lengths
 
 Scores = dict[Candidate, Score]
 
@@ -64,7 +66,8 @@ class Rounds:
             i, candidate = item
             tell(Phase.CHOICES, f"{candidate} ({len(candidates) - i} left in this round{self._best})")
             started = time.perf_counter()
-            found = score(candidate)._replace(handicap=self._handicap(candidate))
+            found = score(candidate)
+            found = found._replace(handicap=found.handicap + self._handicap(candidate))
             with lock:
                 scores[candidate], seconds[candidate] = found, time.perf_counter() - started
 
@@ -98,10 +101,19 @@ class Rounds:
         """Return axes for the columns that did best; a covariance looks at columns themselves alone."""
         if not is_auto(self.spec.metric) or not self.rows.has_axes:
             return []
+        is_cheap = axes == "gradient" and self.X.shape[1] <= _CHEAP_COLUMNS
         allowed = (None, "standard") if axes == "covariance" else (None, "standard", "normal", "uniform")
-        best = next(c for c in best_first(scores) if c.kernel is not None and c.shaping.columns in allowed)
-        shapings = [best.shaping.with_axes(axes, power, n) for power in powers for n in self.spec.lengths]
-        return [Candidate(shaping, best.kernel) for shaping in shapings]
+        best: dict[Any, Candidate] = {}
+        for candidate in best_first(scores):
+            if candidate.kernel is not None and candidate.shaping.columns in allowed:
+                best.setdefault(candidate.shaping.columns, candidate)
+        found = []
+        for candidate in list(best.values())[: 2 if is_cheap else 1]:
+            for normalize in self.spec.lengths:
+                shapings = [candidate.shaping.with_axes(axes, power, normalize) for power in powers]
+                shapings = [replace(s, unit_gradient=normalize) for s in shapings] if is_cheap else shapings
+                found += [candidate._replace(shaping=shaping) for shaping in shapings]
+        return found
 
     def features(self, candidate: Candidate, width: int, n_rows: int) -> NDArray:
         """Return the features of the first rows at a width."""

@@ -1,0 +1,159 @@
+"""The search takes what the data asks for, says what it tried, and does not depend on threads."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix
+from sklearn.datasets import load_wine, make_friedman1
+from sklearn.preprocessing import StandardScaler
+
+import craftmaps
+from craftmaps import CovarianceMetric, CraftMap, Polynomial
+from craftmaps._system.progress import heard_by
+from craftmaps.learners.output_codes import OutputCode
+from craftmaps.learners.search import SearchSpec, search
+from craftmaps.learners.targets import ClassTargets, NumberTargets
+from craftmaps.shaping.gradient_metric import GradientMetric
+from craftmaps.shaping.quantile_columns import QuantileColumns
+
+
+def make_map(kernel, width):
+    return CraftMap(kernel, width, random_state=0)
+
+
+def classes(y):
+    return ClassTargets(OutputCode("one-vs-rest", None, "euclidean", 0)).taking(y)
+
+
+def search_classes(X, y, n_components=256, weight=None, **given):
+    targets, y = classes(y)
+    return search(X, y, targets, SearchSpec(make_map, n_components, **given), weight)
+
+
+def search_numbers(X, y, n_components=256, **given):
+    targets, y = NumberTargets().taking(y)
+    return search(X, y, targets, SearchSpec(make_map, n_components, is_classification=False, **given))
+
+
+def ring(n_rows, seed=0):
+    """Two classes, inside and outside of a circle in the first two of six columns."""
+    X = np.random.default_rng(seed).normal(size=(n_rows, 6)).astype(np.float32)
+    return X, (np.square(X[:, :2]).sum(axis=1) > 1.4).astype(int)
+
+
+def last_error(found):
+    """Return the lowest error of the last round."""
+    last = found.trials[-1]
+    same = [t for t in found.trials if (t.n_rows, t.width) == (last.n_rows, last.width)]
+    return min(trial.error for trial in same)
+
+
+@pytest.mark.parametrize("n_rows", [600, 2500])
+def test_a_curved_boundary_is_not_learned_by_a_linear_model(n_rows):
+    X, y = ring(n_rows)
+    found = search_classes(X, y)
+    assert isinstance(found.kernel, Polynomial)
+    assert found.kernel.degree >= 2
+    assert last_error(found) < 0.1 < min(t.error for t in found.trials if t.description.endswith("linear"))
+
+
+def test_a_straight_boundary_is_learned_by_a_linear_model_or_a_low_degree():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 8))
+    y = (X @ rng.normal(size=8) + 0.5 * rng.normal(size=300) > 0).astype(int)
+    found = search_classes(X, y)
+    assert found.kernel is None or found.kernel.degree <= 3
+    assert any(trial.description.endswith("linear") for trial in found.trials)
+
+
+@pytest.mark.parametrize("n_rows", [700, 3000])
+def test_heavy_tails_get_quantile_scores(n_rows):
+    X, y = make_friedman1(n_rows, noise=1.0, random_state=0)
+    heavy = np.exp(6 * X)
+    heavy[3, 0] = 1e6
+    found = search_numbers(heavy, y)
+    assert isinstance(found.columns, QuantileColumns)
+    plain = [t.error for t in found.trials if t.description.startswith(("columns as they are", "standardised"))]
+    assert last_error(found) < 0.8 * min(plain)
+
+
+def test_columns_of_unlike_units_are_not_left_as_they_are():
+    X, y = load_wine(return_X_y=True)
+    assert search_classes(X[::-1], y[::-1]).columns is not None
+
+
+def test_directions_that_matter_are_found():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(4000, 40)).astype(np.float32)
+    found = search_numbers(X, X[:, 0] * X[:, 1] + X[:, 2] ** 2)
+    assert isinstance(found.metric, GradientMetric)
+    assert found.metric.n_components <= 40
+
+
+def test_what_is_given_is_kept():
+    X, y = ring(1500)
+    found = search_classes(X, y, kernel=Polynomial(4), metric=None)
+    assert (found.kernel.degree, found.columns, found.metric, found.linear) == (4, None, None, False)
+    given = StandardScaler()
+    found = search_classes(X, y, metric=given, normalize=True)
+    assert isinstance(found.columns, StandardScaler)
+    assert found.normalize is True
+    found = search_classes(X, y, metric="covariance")
+    assert isinstance(found.metric, CovarianceMetric)
+    assert found.columns is None
+
+
+def test_a_few_rows_get_what_is_usual():
+    X, y = ring(12)
+    found = search_classes(X, y)
+    assert isinstance(found.columns, StandardScaler)
+    assert found.trials == ()
+
+
+def test_many_sparse_columns_are_learned_by_their_own():
+    rng = np.random.default_rng(0)
+    n_rows, n_columns = 1500, 6000
+    X = csr_matrix((rng.random((n_rows, n_columns)) < 0.002).astype(np.float32))
+    y = (X @ rng.normal(size=n_columns) > 0).astype(int)
+    found = search_classes(X, y, n_components=64)
+    assert found.kernel is None
+    assert found.normalize in (True, False)
+
+
+def test_rows_of_weight_zero_do_not_count():
+    X, y = ring(1600)
+    rng = np.random.default_rng(1)
+    weight = np.repeat([1.0, 0.0], [800, 800])
+    order = rng.permutation(1600)
+    X, y, weight = X[order], y[order], weight[order]
+    spoiled = np.where(weight > 0, y, rng.integers(0, 2, y.size))
+    found, expected = search_classes(X, spoiled, weight=weight), search_classes(X[weight > 0], y[weight > 0])
+    assert found.description == expected.description
+    assert [t.error for t in found.trials] == [t.error for t in expected.trials]
+
+
+@pytest.mark.parametrize("n_rows", [300, 1500])
+def test_the_number_of_threads_does_not_matter(n_rows):
+    X, y = ring(n_rows)
+    trials = []
+    for n in (1, 2):
+        with craftmaps.threads(n):
+            trials.append([trial._replace(seconds=0.0) for trial in search_classes(X, y).trials])
+    assert trials[0] == trials[1]
+
+
+def test_progress_says_what_is_tried_what_is_best_and_what_is_left():
+    X, y = ring(300)
+    steps = []
+    with craftmaps.threads(1), heard_by(steps.append):
+        found = search_classes(X, y)
+    assert len(steps) == len(found.trials)
+    assert str(steps[0]).endswith("left in this round)")
+    assert "best so far" in str(steps[-1])
+    assert found.trials[-1].description in str(steps[-1])
+
+
+def test_rows_that_overflow_are_passed_over():
+    X, y = ring(1500)
+    X = X * np.float32(1e15)
+    found = search_classes(X, y)
+    assert last_error(found) < 0.1
