@@ -10,10 +10,17 @@ def is_auto(value: Any) -> bool:
 
 
 class Trial(NamedTuple):
-    """A candidate of the search, its error on rows it was not fitted to, and whether it was taken."""
+    """A candidate of the search and its error on rows it was not fitted to.
+
+    Errors can be compared among trials of the same `n_rows` and `width`; a width of 0 is the kernel itself.
+    """
 
     name: str
     error: float
+    standard_error: float = 0.0
+    seconds: float = 0.0
+    n_rows: int = 0
+    width: int = 0
     is_taken: bool = False
 
 
@@ -27,6 +34,10 @@ class Choices:
     metric : transformer that is not fitted, None, or "auto"
     normalize : bool, float, or "auto"
         As the parameter of the learner; a factor for all rows if a common scale was chosen.
+    feature_map : str, transformer or None
+        As the parameter of the learner; None if a linear model of the shaped rows was chosen.
+    linear_columns : bool or "auto"
+        Whether the columns stand beside the features of the map.
     n_rows : int
         How many rows were looked at to make the choices, fit the metric and draw the map.
     trials : tuple of Trial
@@ -36,6 +47,8 @@ class Choices:
     kernel: Any = "auto"
     metric: Any = "auto"
     normalize: Any = "auto"
+    feature_map: Any = "craft"
+    linear_columns: Any = "auto"
     n_rows: int = 0
     trials: tuple[Trial, ...] = field(default=(), repr=False)
 
@@ -49,6 +62,7 @@ class Choices:
         >>> model = CraftClassifier(n_components=64, random_state=0).fit(digits.X_train, digits.y_train)
         >>> again = CraftClassifier(n_components=64, random_state=0, **model.choices_.parameters())
         >>> sorted(model.choices_.parameters())
-        ['kernel', 'metric', 'normalize']
+        ['feature_map', 'kernel', 'linear_columns', 'metric', 'normalize']
         """
-        return {"kernel": self.kernel, "metric": self.metric, "normalize": self.normalize}
+        names = ("kernel", "metric", "normalize", "feature_map", "linear_columns")
+        return {name: getattr(self, name) for name in names}

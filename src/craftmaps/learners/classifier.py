@@ -43,7 +43,11 @@ class CraftClassifier(ClassifierMixin, OnePassEstimator):
         covariance and gradient metrics.
     normalize : bool or "auto", default="auto"
         Whether rows are then brought to unit length. With an explicit kernel and metric "auto"
-        means True; otherwise unit length is compared with one common scale for all rows.
+        means True; otherwise unit length is compared with one common scale for all rows. A number scales all
+        rows.
+    linear_columns : bool or "auto", default="auto"
+        Whether the columns stand beside the features of the map, so that a linear part need not be estimated. "auto"
+        tries it, and a linear model, unless kernel, metric and normalize are given.
     code : {"one-vs-rest", "random", "hadamard"} or array of shape (n_classes, n_bits), default="one-vs-rest"
         Code words of the classes, of +1 and -1.
     code_size : int or None, default=None
@@ -109,7 +113,8 @@ class CraftClassifier(ClassifierMixin, OnePassEstimator):
         feature_map: Any = "craft",
         up_components: int | None = None,
         metric: Any = "auto",
-        normalize: bool | str = "auto",
+        normalize: bool | float | str = "auto",
+        linear_columns: bool | str = "auto",
         code: Any = "one-vs-rest",
         code_size: int | None = None,
         decoding: str = "euclidean",
@@ -129,6 +134,7 @@ class CraftClassifier(ClassifierMixin, OnePassEstimator):
         self.up_components = up_components
         self.metric = metric
         self.normalize = normalize
+        self.linear_columns = linear_columns
         self.code = code
         self.code_size = code_size
         self.decoding = decoding

@@ -229,6 +229,7 @@ class OnePassEstimator(BaseEstimator, ABC):
             self.feature_map,
             int(self.n_components),
             None if self.up_components is None else int(self.up_components),
+            self.linear_columns,
             n_rows=self.settle_rows,
             keeps_rows=self.cv is not None,
         )

@@ -5,22 +5,32 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from sklearn.base import clone
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils.extmath import row_norms
 
 from craftmaps._rows.randomness import child_seed, uniforms
 from craftmaps._system.progress import Phase, tell
-from craftmaps.kernels import DotProductKernel
-from craftmaps.learners.automatic_choice import FEWEST_ROWS, Found, Task, choose
-from craftmaps.learners.choices import Choices, is_auto
+from craftmaps.kernels import DotProductKernel, Polynomial
+from craftmaps.learners.choices import Choices, Trial, is_auto
+from craftmaps.learners.search import WIDEST_LINEAR, Found, SearchSpec, search
 from craftmaps.learners.survey import Survey
-from craftmaps.learners.targets import Targets
-from craftmaps.maps.catalogue import CATALOGUE, make_map
+from craftmaps.learners.targets import ClassTargets, Targets
+from craftmaps.maps.catalogue import CATALOGUE, make_map, map_name
 from craftmaps.maps.feature_map import fit_in_order
 from craftmaps.shaping.covariance_metric import LinearMetric
-from craftmaps.shaping.gradient_metric import GradientMetric
 from craftmaps.shaping.row_features import RowFeatures
-from craftmaps.shaping.row_shaping import named_shaping
+from craftmaps.shaping.row_shaping import (
+    RowShaping,
+    first_columns,
+    linear_columns,
+    looks_at_targets,
+    named_shaping,
+    steps_of,
+)
+
+_FEWEST_ROWS = 40  # to choose by
 
 
 class Settled(NamedTuple):
@@ -37,7 +47,7 @@ class FeatureRecipe:
 
     Parameters
     ----------
-    kernel, metric, normalize, feature_map, n_components, up_components
+    kernel, metric, normalize, feature_map, n_components, up_components, linear_columns
         As in `CraftClassifier`.
     n_rows : int
         How many rows to look at.
@@ -51,6 +61,7 @@ class FeatureRecipe:
     feature_map: Any
     n_components: int
     up_components: int | None
+    linear_columns: bool | str
     n_rows: int
     keeps_rows: bool
 
@@ -58,7 +69,7 @@ class FeatureRecipe:
     def needs_rows(self) -> bool:
         """Whether rows must be seen before they can be mapped."""
         if self.feature_map is None or (isinstance(self.feature_map, str) and not self._holds_rows):
-            is_open = is_auto(self.kernel) or self.metric is not None
+            is_open = is_auto(self.kernel) or self.metric is not None or self.linear_columns is True
             return is_open or not (self.normalize is True or is_auto(self.normalize))
         return True
 
@@ -74,7 +85,7 @@ class FeatureRecipe:
 
     def choices(self) -> Choices:
         """Return what is given; "auto" is still to be chosen."""
-        return Choices(self.kernel, self.metric, self.normalize)
+        return Choices(self.kernel, self.metric, self.normalize, self.feature_map, self.linear_columns)
 
     def settle(self, survey: Survey) -> Settled:
         """Make the open choices, fit the metric and draw the map on rows of a survey.
@@ -84,21 +95,24 @@ class FeatureRecipe:
         targets, seed, entries = survey.targets, survey.seed, survey.entries
         nothing = entries.X[:0], entries.y[:0]
         if not self.needs_rows:
-            features, choices = RowFeatures(), Choices(self.kernel, None, True)
+            features, choices = RowFeatures(), replace(self.choices(), metric=None, normalize=True)
             rows = _canonical_rows(survey.layout.n_features, seed).astype(entries.X.dtype)
-            return self._with_map(features, choices, rows, seed, nothing)
+            return self._with_map(features, replace(choices, linear_columns=False), rows, seed, nothing)
         n_spent, first = self._n_to_spend(survey.n_rows), survey.different_rows(self.n_first_rows)
         spent = survey.rows_with_copies(n_spent) if n_spent else nothing
         some, y = spent if n_spent else (first, entries.y[:0])
         y = targets.balanced(y) if n_spent else y
         _refuse_overflow(some)
-        found = self._choose(some, y, targets, seed)
+        shaping, choices = self._choose(some, y, targets, survey)
         tell(Phase.METRIC)
-        features = found.shaping.fitted(some, found.shaping.fitted_metric(some, targets.encoded(y)))
+        metric = shaping.fitted_metric(some, targets.encoded(y))
+        features = shaping.fitted(some, metric)
+        if choices.linear_columns is True:
+            features = replace(features, linear=linear_columns(first_columns(features.metric), some))
         # Landmarks are drawn from as many rows as there are: they do not look at targets.
         shaped = features.shape_rows(first if self._holds_rows else some)
-        length = found.shaping.length if isinstance(found.shaping.length, bool) else features.scale
-        choices = Choices(found.kernel, _unfitted(features.metric), length, some.shape[0], found.trials)
+        length = shaping.length if isinstance(shaping.length, bool) else features.scale
+        choices = replace(choices, metric=_unfitted(features.metric), normalize=length, n_rows=some.shape[0])
         return self._with_map(features, choices, shaped, seed, spent)
 
     @property
@@ -114,7 +128,7 @@ class FeatureRecipe:
 
     @property
     def _has_gradient_metric(self) -> bool:
-        return isinstance(self.metric, GradientMetric) or (isinstance(self.metric, str) and self.metric == "gradient")
+        return self.metric == "gradient" if isinstance(self.metric, str) else looks_at_targets(self.metric)
 
     def _n_to_spend(self, n_rows: int) -> int:
         """Return how many rows to choose by: two thirds, so that others are left to be held out.
@@ -123,33 +137,54 @@ class FeatureRecipe:
         """
         n_left = max(2, n_rows // 3) if self.keeps_rows else 0
         size = min(self.n_rows, n_rows - n_left)
-        fewest = 1 if self._has_gradient_metric else FEWEST_ROWS
+        fewest = 1 if self._has_gradient_metric else _FEWEST_ROWS
         return size if self._looks_at_targets and size >= fewest else 0
 
-    def _choose(self, X: Any, y: NDArray, targets: Targets, seed: int) -> Found:
-        """Make the choices that are left open."""
+    def _choose(self, X: Any, y: NDArray, targets: Targets, survey: Survey) -> tuple[RowShaping, Choices]:
+        """Make the choices that are left open; return how rows are shaped, and the others."""
         kernel, metric, normalize = self._open_choices
+        has_linear_columns = self.linear_columns is True and self.feature_map is not None
         if not any(map(is_auto, (kernel, metric, normalize))):
-            return Found(named_shaping(metric, normalize), kernel)
-
-        def draw(kernel: DotProductKernel, width: int) -> Any:
-            return self._make_map(kernel, width, seed)
-
-        task = Task(draw, targets.encoded, targets.errors, self.n_components, isinstance(self.feature_map, str))
-        return choose(X, y, kernel, metric, normalize, task)
+            choices = replace(self.choices(), linear_columns=has_linear_columns)
+            return named_shaping(metric, normalize), choices
+        # The statistic has a row for every column, so columns of sparse rows can be too many.
+        is_narrow = not issparse(X) or X.shape[1] <= WIDEST_LINEAR
+        spec = SearchSpec(
+            lambda kernel, width: self._make_map(kernel, width, survey.seed),
+            self.n_components,
+            kernel,
+            metric,
+            normalize,
+            n_rows=survey.n_rows,
+            is_kernel_map=isinstance(self.feature_map, str),
+            is_classification=isinstance(targets, ClassTargets),
+            allow_linear=is_auto(self.linear_columns) and is_narrow,
+            allow_logistic=False,
+        )
+        found = search(X, y, targets, spec)
+        length = normalize if not is_auto(normalize) else (True if found.normalize else "common")
+        steps = [step for step in (found.columns, found.metric) if step is not None]
+        shaping = RowShaping(steps[0] if len(steps) == 1 else make_pipeline(*steps) if steps else None, length)
+        choices = replace(
+            self.choices(),
+            kernel=Polynomial(1) if found.kernel is None else found.kernel,
+            feature_map=None if found.kernel is None else self.feature_map,
+            linear_columns=found.linear or (has_linear_columns and found.kernel is not None),
+            trials=_with_the_taken_one(found),
+        )
+        return shaping, choices
 
     def _with_map(
         self, features: RowFeatures, choices: Choices, shaped: Any, seed: int, spent: tuple[Any, NDArray]
     ) -> Settled:
         """Draw the map for shaped rows, and put it behind metric and length."""
         tell(Phase.MAP)
-        feature_map = self._make_map(clone(choices.kernel), None, seed)
-        if feature_map is not None:
-            fit_in_order(feature_map, shaped)
+        feature_map = None
+        if choices.feature_map is not None:
+            feature_map = fit_in_order(self._make_map(clone(choices.kernel), None, seed), shaped)
         # A map that was given has its own kernel.
         kernel = getattr(self.feature_map, "kernel", choices.kernel)
-        features = replace(features, feature_map=feature_map)
-        return Settled(features, replace(choices, kernel=kernel), spent)
+        return Settled(replace(features, feature_map=feature_map), replace(choices, kernel=kernel), spent)
 
     def _make_map(self, kernel: DotProductKernel, width: int | None, seed: int) -> Any:
         """Return the feature map, not yet fitted, perhaps of another width than asked for."""
@@ -162,16 +197,34 @@ class FeatureRecipe:
 
 def choices_of(features: RowFeatures) -> Choices:
     """Return the choices that fitted features tell of, as those of a model file do."""
-    kernel, length = getattr(features.feature_map, "kernel", "auto"), features.scale
-    return Choices(kernel, _unfitted(features.metric), True if length is None else length)
+    feature_map, length = features.feature_map, features.scale
+    return Choices(
+        getattr(feature_map, "kernel", Polynomial(1) if feature_map is None else "auto"),
+        _unfitted(features.metric),
+        True if length is None else length,
+        None if feature_map is None else map_name(feature_map),
+        features.linear is not None,
+    )
 
 
 def _unfitted(metric: Any) -> Any:
     """Return a metric as it would have to be given to be fitted like this one."""
+    if isinstance(metric, Pipeline):
+        return make_pipeline(*map(_unfitted, steps_of(metric)))
     if metric is None:
         return None
     copy = clone(metric)
     return copy.set_params(n_components=metric._n_features_out) if isinstance(metric, LinearMetric) else copy
+
+
+def _with_the_taken_one(found: Found) -> tuple[Trial, ...]:
+    """Return the trials of a search with the last one of what was found marked."""
+    trials = [Trial(t.description, t.error, t.standard_error, t.seconds, t.n_rows, t.width) for t in found.trials]
+    for i in range(len(trials) - 1, -1, -1):
+        if trials[i].name == found.description:
+            trials[i] = trials[i]._replace(is_taken=True)
+            break
+    return tuple(trials)
 
 
 def _refuse_overflow(X: Any) -> None:

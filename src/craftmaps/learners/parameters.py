@@ -79,6 +79,7 @@ def check_parameters(estimator: Any) -> None:
     if not hasattr(estimator.metric, "fit"):
         check_choice("metric", estimator.metric, ("auto", *METRICS, None))
     _check_normalize(estimator.normalize)
+    check_choice("linear_columns", estimator.linear_columns, ("auto", True, False))
     check_choice("fit_intercept", estimator.fit_intercept, (True, False))
     check_choice("packed", estimator.packed, ("auto", True, False))
     if isinstance(estimator.cv, Integral):

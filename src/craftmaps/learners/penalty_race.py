@@ -143,8 +143,9 @@ def _without(fold: int, fold_weights: NDArray[np.float64]) -> NDArray[np.float64
 
 
 def _is_tie(smallest: NDArray[np.floating], larger: NDArray[np.floating]) -> bool:
-    """Tell whether two alphas have the same outputs."""
-    return bool(np.linalg.norm(smallest - larger) <= _TIE * np.linalg.norm(larger - larger.mean(axis=0)))
+    """Tell whether two alphas have the same outputs, in every column: columns may have unlike units."""
+    distances = np.linalg.norm(smallest - larger, axis=0)
+    return bool((distances <= _TIE * np.linalg.norm(larger - larger.mean(axis=0), axis=0)).all())
 
 
 def _mean_difference(errors: NDArray, others: NDArray, weights: NDArray) -> float:

@@ -33,7 +33,11 @@ class CraftRegressor(RegressorMixin, MultiOutputMixin, OnePassEstimator):
         covariance and gradient metrics.
     normalize : bool or "auto", default="auto"
         Whether rows are then brought to unit length. With an explicit kernel and metric "auto"
-        means True; otherwise unit length is compared with one common scale for all rows.
+        means True; otherwise unit length is compared with one common scale for all rows. A number scales all
+        rows.
+    linear_columns : bool or "auto", default="auto"
+        Whether the columns stand beside the features of the map, so that a linear part need not be estimated. "auto"
+        tries it, and a linear model, unless kernel, metric and normalize are given.
     alphas : float, sequence of float or None, default=None
         Penalties to compare, in units of trace(G) / E of the centred Gram matrix G.
     cv : int or None, default=5
@@ -84,7 +88,8 @@ class CraftRegressor(RegressorMixin, MultiOutputMixin, OnePassEstimator):
         feature_map: Any = "craft",
         up_components: int | None = None,
         metric: Any = "auto",
-        normalize: bool | str = "auto",
+        normalize: bool | float | str = "auto",
+        linear_columns: bool | str = "auto",
         alphas: ArrayLike | None = None,
         cv: Any = 5,
         holdout_rows: int = 10_000,
@@ -100,6 +105,7 @@ class CraftRegressor(RegressorMixin, MultiOutputMixin, OnePassEstimator):
         self.up_components = up_components
         self.metric = metric
         self.normalize = normalize
+        self.linear_columns = linear_columns
         self.alphas = alphas
         self.cv = cv
         self.holdout_rows = holdout_rows

@@ -75,6 +75,11 @@ SAVED_MAPS: dict[str, type[SeededMap]] = {
 }
 
 
+def map_name(feature_map: Any) -> Any:
+    """Return the name of a map, or the map itself if it has none."""
+    return next((name for name, entry in CATALOGUE.items() if type(feature_map) is entry.map_class), feature_map)
+
+
 def make_map(name: str, kernel: Any, n_components: int, *, up_components: int | None = None, seed: int) -> Any:
     """Return the map of a name, not yet fitted; `up_components` counts if it has an up-projection."""
     return CATALOGUE[name].make(kernel, n_components, up_components, seed)

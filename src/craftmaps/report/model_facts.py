@@ -36,12 +36,15 @@ def outcomes(model: Any, X: Any) -> tuple[NDArray, NDArray[np.floating], NDArray
 def choice_facts(model: Any) -> ChoiceFacts:
     """Return the choices of a model."""
     choices = model.choices_
+    taken = next((trial for trial in choices.trials if trial.is_taken), None)
+    # Errors on other rows or at another width say nothing of these.
+    trials = [t for t in choices.trials if taken is None or (t.n_rows, t.width) == (taken.n_rows, taken.width)]
     return ChoiceFacts(
         kernel_name(choices.kernel),
         None if choices.metric is None else described(choices.metric),
         choices.normalize is True,
-        [(trial.name, trial.error) for trial in choices.trials],
-        next((i for i, trial in enumerate(choices.trials) if trial.is_taken), None),
+        [(trial.name, trial.error) for trial in trials],
+        next((i for i, trial in enumerate(trials) if trial.is_taken), None),
     )
 
 

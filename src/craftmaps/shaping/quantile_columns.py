@@ -71,7 +71,6 @@ class QuantileColumns(FeatureMap):
         tables = [self._table(_column(columns, j)) for j in range(X.shape[1])]
         self.knots_ = np.array([knots for knots, _ in tables])
         self.scores_ = np.array([scores for _, scores in tables])
-        self._remember_parameters()
         return self
 
     def _table(self, values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
@@ -15,10 +14,8 @@ from craftmaps._system.threads import serial_blas
 from craftmaps.shaping.covariance_metric import CovarianceMetric, LinearMetric
 from craftmaps.shaping.gradient_metric import GradientMetric
 from craftmaps.shaping.quantile_columns import QuantileColumns
-from craftmaps.shaping.row_features import RowFeatures
+from craftmaps.shaping.row_features import LinearColumns, RowFeatures
 
-# Widest rows whose axes are looked for: eigenvectors cost the cube of the width.
-WIDEST = 2048
 _CARRIED = 0.985
 
 
@@ -117,9 +114,15 @@ def described(metric: Any) -> str:
     return "standardised columns" if isinstance(metric, StandardScaler) else repr(metric)
 
 
-def column_scaler(X: Any) -> StandardScaler:
-    """Return what standardises columns; sparse rows are not centred."""
-    return StandardScaler(with_mean=not issparse(X))
+def first_columns(metric: Any) -> Any:
+    """Return the fitted step of a metric that treats columns one by one, or None if there is none."""
+    steps = steps_of(metric)
+    return steps[0] if steps and isinstance(steps[0], QuantileColumns | StandardScaler) else None
+
+
+def linear_columns(columns: Any, X: Any) -> LinearColumns:
+    """Return the columns of rows at a mean squared length of 1."""
+    return LinearColumns(columns, _common_scale(LinearColumns(columns)(X)))
 
 
 def _usual_axes(metric: Any, X: Any) -> int:

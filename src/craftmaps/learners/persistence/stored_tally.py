@@ -98,7 +98,7 @@ def weights_from_plain(fields: Fields, n_rows: int) -> NDArray[np.float64]:
 
 def _choices_to_plain(choices: Choices) -> dict[str, Any]:
     """Describe what features do not tell of the choices: how they were made."""
-    trials = {str(i): trial._asdict() | {"error": float(trial.error)} for i, trial in enumerate(choices.trials)}
+    trials = {str(i): trial._asdict() for i, trial in enumerate(choices.trials)}
     return {"n_rows": int(choices.n_rows), "trials": trials, "is_as_given": choices.normalize is False}
 
 
@@ -107,7 +107,17 @@ def _choices_from_plain(fields: Fields, features: RowFeatures) -> Choices:
     trials = []
     for name in (plain := fields.object("trials")):
         trial = plain.object(name)
-        trials.append(Trial(trial.text("name"), trial.number("error"), trial.flag("is_taken")))
+        trials.append(
+            Trial(
+                trial.text("name"),
+                trial.number("error"),
+                trial.number("standard_error"),
+                trial.number("seconds"),
+                trial.whole("n_rows"),
+                trial.whole("width"),
+                trial.flag("is_taken"),
+            )
+        )
     choices = choices_of(features)
     normalize = False if fields.flag("is_as_given") else choices.normalize
     return replace(choices, normalize=normalize, n_rows=fields.whole("n_rows", 0), trials=tuple(trials))

@@ -6,17 +6,13 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from craftmaps.kernels import DotProductKernel, Polynomial
+from craftmaps.learners.choices import is_auto
 from craftmaps.learners.search.shapings import ShapedRows, Shaping
 
 FIRST_DEGREE = 3
 # Widest dense rows whose columns are features themselves; a map of wider sparse rows is slow.
 WIDEST = 2048
 polynomial = cache(Polynomial)  # equal kernels are one, so that candidates can be looked up
-
-
-def is_auto(value: Any) -> bool:
-    """Tell whether a parameter is left to the search."""
-    return isinstance(value, str) and value == "auto"
 
 
 @dataclass(frozen=True)

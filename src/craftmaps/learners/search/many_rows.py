@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from craftmaps.kernels import Polynomial
-from craftmaps.learners.search.candidates import FIRST_DEGREE, Candidate, Found, SearchSpec, is_auto, polynomial
+from craftmaps.learners.choices import is_auto
+from craftmaps.learners.search.candidates import FIRST_DEGREE, Candidate, Found, SearchSpec, polynomial
 from craftmaps.learners.search.rounds import Rounds, Scores, best_first
 from craftmaps.learners.search.scoring import ALPHAS, Judge, Score
 from craftmaps.learners.targets import Targets

@@ -12,7 +12,8 @@ from scipy.sparse import issparse
 
 from craftmaps._system.progress import Phase, tell
 from craftmaps._system.threads import for_each
-from craftmaps.learners.search.candidates import WIDEST, Candidate, Found, SearchSpec, Trial, is_auto
+from craftmaps.learners.choices import is_auto
+from craftmaps.learners.search.candidates import WIDEST, Candidate, Found, SearchSpec, Trial
 from craftmaps.learners.search.scoring import Judge, Score
 from craftmaps.learners.search.shapings import ShapedRows
 from craftmaps.learners.targets import Targets
