@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from craftmaps._system.threads import threads
     from craftmaps.kernels import Exponential, MaclaurinSeries, Polynomial
     from craftmaps.learners import CraftClassifier, CraftRegressor, load_model
+    from craftmaps.learners.partitions import tally_blocks
     from craftmaps.learners.tally import Tally
     from craftmaps.least_squares.normal_equations import NormalEquations
     from craftmaps.maps.craft import CraftMap
@@ -35,6 +36,7 @@ __all__ = [
     "Tally",
     "TensorSketch",
     "load_model",
+    "tally_blocks",
     "threads",
 ]
 
@@ -56,6 +58,7 @@ _HOMES = {
     "SubsampledHadamard": "maps.projections",
     "Tally": "learners.tally",
     "TensorSketch": "maps.tensor_sketch",
+    "tally_blocks": "learners.partitions",
     "threads": "_system.threads",
 }
 _MODULES = ("datasets", "diagnostics", "plan", "report", "streams")

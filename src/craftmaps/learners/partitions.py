@@ -4,19 +4,38 @@ An engine is whoever calls these functions on its workers and adds up what they 
 part that is computed twice, because a worker was lost, gives the same value again and counts once.
 """
 
+from collections.abc import Callable, Iterable
 from copy import copy
-from typing import Any
+from functools import partial, reduce
+from numbers import Integral
+from typing import Any, TypeVar
 
+import numpy as np
+
+from craftmaps._system.threads import n_threads, threads
 from craftmaps.kernels import Rows
+from craftmaps.learners.blocks import where
 from craftmaps.learners.estimator import OnePassEstimator
 from craftmaps.learners.parameters import checked_rows
 from craftmaps.learners.survey import Survey
 from craftmaps.learners.tally import Tally
 
+Sum = TypeVar("Sum", Survey, Tally)
+
 
 def prepared(estimator: OnePassEstimator) -> OnePassEstimator:
     """Return an estimator of the same parameters with its seed drawn, to be sent to workers."""
-    return estimator._fresh()
+    ready = estimator._fresh()
+    if not (estimator.cv is None or isinstance(estimator.cv, Integral)):
+        raise TypeError(f"cv must be an int or None to learn part by part, got {type(estimator.cv).__name__}.")
+    return ready
+
+
+def needs_survey(estimator: OnePassEstimator) -> bool:
+    """Tell whether all rows must be surveyed; if not, the survey of any part that has rows will do."""
+    any_width = copy(estimator)
+    any_width.n_features_in_ = 1
+    return any_width._begin().settings.recipe.needs_rows
 
 
 def survey_part(estimator: OnePassEstimator, X: Rows, y: Rows, sample_weight: Rows | None = None) -> Survey | None:
@@ -36,13 +55,15 @@ def settled_on(estimator: OnePassEstimator, survey: Survey | None) -> OnePassEst
     """Return a prepared estimator settled on the survey of all rows; it has counted none."""
     if survey is None:
         raise ValueError("There must be at least one row with a positive weight, got none.")
-    survey.targets.check_solvable()
+    if needs_survey(estimator):  # else it may be the survey of one part, and other parts have other labels
+        survey.targets.check_solvable()
     settled = copy(estimator)
     settled.n_features_in_ = survey.layout.n_features
     if survey.layout.names is not None:
         settled.feature_names_in_ = survey.layout.names
     settled._pass = settled._begin()
     settled._pass.settle(survey)
+    del settled._pass._spent  # rows of which the hashes are enough to hold others out
     return settled
 
 
@@ -51,10 +72,113 @@ def tally_part(estimator: OnePassEstimator, X: Rows, y: Rows, sample_weight: Row
     return estimator.tally(X, y, sample_weight) if _n_rows(X) else estimator.tally_.emptied()
 
 
+def added(part: Sum | None, total: Sum | None) -> Sum | None:
+    """Return the sum of a part and the parts before it, in the memory of the part; `total` does not change."""
+    if part is None or total is None:
+        return total if part is None else part
+    part += total
+    return part
+
+
 def finished(estimator: OnePassEstimator, settled: OnePassEstimator, tally: Tally) -> OnePassEstimator:
     """Give an estimator the model of a tally by a settled one."""
     estimator._become(settled)
     return estimator.finish(tally)
+
+
+def to_ship(estimator: OnePassEstimator) -> OnePassEstimator:
+    """Return a settled estimator for workers that tally: without its own tally and model."""
+    light = copy(estimator)
+    light._model = light._results = None
+    light._pass = copy(estimator._going_on())
+    light._pass.replace_tally(estimator.tally_.emptied())
+    return light
+
+
+def without_tally(estimator: Any) -> Any:
+    """Return an estimator for workers that predict: a learner without its tally, or a map as it is."""
+    if not isinstance(estimator, OnePassEstimator):
+        return estimator
+    light = copy(estimator)
+    light._model, light._pass = estimator._solved, None
+    return light
+
+
+def tally_blocks(
+    estimator: OnePassEstimator, blocks: Iterable[Any], executor: Any = map, *, n_tasks: int | None = None
+) -> Tally:
+    """Return the tally of blocks of rows, added up by the workers of an executor.
+
+    An estimator that has seen no rows is settled first, on a survey of all blocks; then
+    `estimator.finish(tally)` makes the model that `fit` on the rows of all blocks makes.
+
+    Parameters
+    ----------
+    estimator : CraftClassifier or CraftRegressor
+    blocks : iterable
+        Blocks (X, y) or (X, y, sample_weight), or functions that return one: these are called by the workers, which
+        then read their own rows, once for the survey and once for the tally.
+    executor : object with a method `map`, or a function such as `map`, default=map
+        Executors of `concurrent.futures` and pools of `multiprocessing` and Ray have one; for joblib see
+        :doc:`/cluster`.
+    n_tasks : int, optional
+        The number of tasks, each of which returns one tally; by default as many as this process may use threads.
+
+    Examples
+    --------
+    >>> from concurrent.futures import ThreadPoolExecutor
+    >>> import craftmaps
+    >>> digits = craftmaps.datasets.load("digits")
+    >>> blocks = [(digits.X_train[:700], digits.y_train[:700]), (digits.X_train[700:], digits.y_train[700:])]
+    >>> model = craftmaps.CraftClassifier(n_components=64, random_state=0)
+    >>> with ThreadPoolExecutor(2) as pool:
+    ...     tally = craftmaps.tally_blocks(model, blocks, pool)
+    >>> tally.n_rows, model.finish(tally).n_rows_seen_
+    (1438, 1438)
+    """
+    blocks = list(enumerate(blocks))
+    n_tasks = min(n_tasks or n_threads(), len(blocks))
+    shares = [blocks[task::n_tasks] for task in range(n_tasks)]
+    spread: Callable = getattr(executor, "map", executor)
+    if not hasattr(estimator, "n_rows_seen_"):
+        ready = prepared(estimator)
+        estimator._become(settled_on(ready, _sum(spread(partial(_of_share, survey_part, ready), shares))))
+    settled = to_ship(estimator)
+    return _sum(spread(partial(_of_share, tally_part, settled), shares)) or settled.tally_
+
+
+def of_block(work: Callable, estimator: OnePassEstimator, block: tuple, name: str) -> Any:
+    """Return the survey or tally of a block (X, y) or (X, y, sample_weight); an error names block and row."""
+    if not isinstance(block, tuple | list) or not 2 <= len(block) <= 3:
+        got = f"{len(block)} parts" if isinstance(block, tuple | list) else type(block).__name__
+        raise ValueError(f"{name} must be (X, y) or (X, y, sample_weight), got {got}.")
+    try:
+        return work(estimator, *block)
+    except (ValueError, TypeError) as error:
+        kind = ValueError if isinstance(error, ValueError) else TypeError
+        raise kind(f"{name}{_where(block)}: {error}") from error
+
+
+def _of_share(work: Callable, estimator: OnePassEstimator, share: list[tuple[int, Any]]) -> Any:
+    """Return the sum over some numbered blocks, on one thread: other tasks have the other cores."""
+    total = None
+    with threads(1):
+        for number, block in share:
+            block = block() if callable(block) else block
+            total = added(of_block(work, estimator, block, f"Block {number}"), total)
+    return total
+
+
+def _sum(parts: Iterable[Sum | None]) -> Sum | None:
+    """Add up parts that nobody else holds."""
+    return reduce(lambda total, part: added(part, total), parts, None)
+
+
+def _where(block: tuple) -> str:
+    """Name the first row with a number that is not finite, if there is one."""
+    X, *others = block
+    columns = (np.reshape(values, (_n_rows(values), -1)) for values in others if np.ndim(values))
+    return next(filter(None, (where((part,)) for part in (X, *columns))), "")
 
 
 def _n_rows(X: Any) -> int:
