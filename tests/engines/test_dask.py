@@ -1,5 +1,7 @@
 """Partitions on a Dask cluster of real processes give the model that one fit on all rows gives."""
 
+import math
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,9 +12,11 @@ pytest.importorskip("distributed", reason="pip install 'craftmaps[dask]'")
 import dask.array as da
 import dask.dataframe as dd
 from dask import delayed
+from distributed import Client, wait
 
 from craftmaps import CraftClassifier, CraftRegressor
 from craftmaps.dask import fit
+from craftmaps.dask.cluster import Worker
 from tests.engines.examples import EXPLICIT, SETTINGS, SMALL, assert_same_model, labelled_rows
 
 X, Y = labelled_rows()
@@ -45,6 +49,21 @@ def test_labels_of_one_partition_only(client, local):
     for settings in ("automatic", "explicit"):
         parts = blocks([100, 850], X[order], Y[order])
         assert_same_model(fit(CraftClassifier(**SETTINGS[settings]), parts), local[settings])
+
+
+def test_blocks_of_delayed_parts_with_threads_of_one_worker(local):
+    with Client(processes=False, n_workers=1, threads_per_worker=3, dashboard_address=None):
+        parts = [(delayed(rows), delayed(labels)) for rows, labels in zip(np.split(X, 9), np.split(Y, 9), strict=True)]
+        assert_same_model(fit(CraftClassifier(**SMALL), parts), local["automatic"])
+
+
+def test_chains_share_the_threads_of_a_worker():
+    assert Worker(4, 100.0).chains(0) == (4, 1)
+    assert Worker(4, 100.0).chains(20.0) == (4, 1)
+    assert Worker(4, 100.0).chains(50.0) == (2, 2)
+    assert Worker(4, 100.0).chains(60.0) == (1, 4)
+    assert Worker(4, 100.0).chains(200.0) == (1, 4)
+    assert Worker(3, math.inf).chains(200.0) == (3, 1)
 
 
 def test_arrays(client, local):
@@ -97,3 +116,39 @@ def test_dataframes(client):
 def test_without_a_cluster(local):
     rows, labels = da.from_array(X, chunks=(200, -1)), da.from_array(Y, chunks=200)
     assert_same_model(fit(CraftClassifier(**SMALL), rows, labels), local["automatic"])
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_columns_that_do_not_fit_a_worker_are_counted_one_share_after_another(client, caplog, packed):
+    settings = EXPLICIT | {"n_components": 1400, "packed": packed}
+    whole = CraftClassifier(**settings).fit(X, Y)
+    parts = blocks([0, 100, 700], X, Y)
+    with caplog.at_level("INFO", "craftmaps.dask"):
+        model = fit(CraftClassifier(**settings), parts, memory_limit="12 MB" if packed else "16 MB")
+    assert "in 2 passes" in caplog.text
+    found, expected = (np.tril(one.tally_.statistic.gram) for one in (model, whole))
+    assert np.abs(found - expected).max() < (1e-6 if packed else 1e-14) * expected.max()
+    np.testing.assert_array_equal(model.predict(X), whole.predict(X))
+    if not packed:  # coefficients from sums in single precision depend on their order
+        assert_same_model(model, whole)
+    with pytest.raises(ValueError, match=r"Workers must have .* bytes for tallies of 1400 features, got 1,000,000"):
+        fit(CraftClassifier(**settings), parts, memory_limit="1MB")
+
+
+def rows_sent(client):
+    def sent(dask_worker):
+        return [key for entry in dask_worker.transfer_outgoing_log for key in entry["keys"] if "normal" in str(key)]
+
+    return [key for keys in client.run(sent).values() for key in keys]
+
+
+def test_rows_in_memory_stay_where_they_are(client):
+    rows = da.random.default_rng(0).normal(size=(900, 6), chunks=(100, 6)).persist()
+    labels = (rows[:, 0] * rows[:, 1] > 0).astype(int)
+    wait(rows)
+    client.run(lambda dask_worker: dask_worker.transfer_outgoing_log.clear())
+    model = fit(CraftClassifier(**SETTINGS["covariance"]), rows, labels)
+    assert rows_sent(client) == []
+    X, y = rows.compute(), labels.compute()
+    assert rows_sent(client) != []  # so the log would have shown it
+    assert_same_model(model, CraftClassifier(**SETTINGS["covariance"]).fit(X, y))

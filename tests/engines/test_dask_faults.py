@@ -37,13 +37,13 @@ def n_steps_done(dask_scheduler, prefix):
     return sum(task.state == "memory" and str(key).startswith(prefix) for key, task in tasks)
 
 
-@pytest.mark.parametrize("phase", ["survey_part", "tally_part"])
+@pytest.mark.parametrize("phase", ["survey", "tally"])
 def test_a_killed_worker_changes_nothing(client, phase):
     model, victim = CraftClassifier(**COVARIANCE), next(iter(client.run(os.getpid).values()))
     with ThreadPoolExecutor(1) as pool:
         fitted = pool.submit(fit, model, [delayed(slow_block)(rows) for rows in PARTS], client=client)
         deadline = time.monotonic() + 60
-        while client.run_on_scheduler(n_steps_done, prefix=phase) < 2 and time.monotonic() < deadline:
+        while client.run_on_scheduler(n_steps_done, prefix=f"craftmaps_{phase}") < 2 and time.monotonic() < deadline:
             time.sleep(0.02)
         assert not fitted.done()
         os.kill(victim, signal.SIGKILL)
@@ -106,7 +106,7 @@ def test_a_worker_without_numba(client):
     address = next(iter(client.nthreads()))
     client.run(hide_numba, workers=[address])
     try:
-        with pytest.raises(RuntimeError, match=rf"Workers must have .* as here, but {address} has no numba"):
+        with pytest.raises(RuntimeError, match=rf"Workers must have .* as here, but {address} has an error: .*numba"):
             fit(CraftClassifier(**SMALL), [delayed((X, Y))])
     finally:
         client.run(show_numba, workers=[address])
@@ -133,6 +133,8 @@ def test_bad_rows_are_named(client, settings):
     rows[437, 2] = np.nan
     with pytest.raises(ValueError, match=r"^Partition 4, row 37: Input X contains NaN"):
         fit(CraftClassifier(**settings), da.from_array(rows, chunks=(100, -1)), da.from_array(Y))
+    with pytest.raises(ValueError, match=r"^Partition 1, row 37: Input X contains NaN"):
+        fit(CraftClassifier(**settings), [(X[:0], Y[:0]), (rows[400:], Y[400:])])
     y = X[:, 0].copy()
     y[891] = np.inf
     with pytest.raises(ValueError, match=r"^Partition 8, row 91: Input y contains infinity"):
@@ -156,12 +158,14 @@ def test_bad_calls():
     table = dd.from_pandas(pd.DataFrame(X, columns=list("abcdef")).assign(label=Y), npartitions=3)
     model = CraftClassifier(**EXPLICIT)
     for error, words, arguments in (
-        (TypeError, "X must be a dask array, a dask dataframe or a list of blocks, got ndarray", (X, Y)),
+        (TypeError, "X must be rows of a dask array or dataframe, or a list of blocks, got ndarray", (X, Y)),
         (ValueError, "X must have at least one partition, got none", ([],)),
         (ValueError, "y and sample_weight must be parts of the blocks", ([delayed((X, Y))], labels)),
         (ValueError, "y must have 900 rows as X, got 600", (rows, labels[:600])),
         (ValueError, "y must be a column of X or a dask series, got 'lable'", (table, "lable")),
         (ValueError, "y must be a column of X or a dask series, got None", (table,)),
+        (ValueError, "y must be a column of X or a dask series, got array", (table, Y)),
+        (TypeError, "X must be rows of a dask array", (rows[:, 0], labels)),
         (ValueError, "y must have the partitions of X", (table, table["label"].repartition(npartitions=2))),
     ):
         with pytest.raises(error, match=words):

@@ -84,5 +84,7 @@ def test_the_tally_stays_here(client):
 
 
 def test_what_is_no_collection():
-    with pytest.raises(TypeError, match="X must be a dask array, a dask dataframe or a list of blocks, got ndarray"):
+    with pytest.raises(
+        TypeError, match="X must be rows of a dask array or dataframe, or a list of blocks, got ndarray"
+    ):
         on_dask.predict(MODEL, X)

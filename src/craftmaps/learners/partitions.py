@@ -4,9 +4,11 @@ An engine is whoever calls these functions on its workers and adds up what they 
 part that is computed twice, because a worker was lost, gives the same value again and counts once.
 """
 
+import math
 from collections.abc import Callable, Iterable
 from copy import copy
 from functools import partial, reduce
+from itertools import chain
 from numbers import Integral
 from typing import Any, TypeVar
 
@@ -19,6 +21,9 @@ from craftmaps.learners.estimator import OnePassEstimator
 from craftmaps.learners.parameters import checked_rows
 from craftmaps.learners.survey import Survey
 from craftmaps.learners.tally import Tally
+from craftmaps.least_squares.packed_gram import PackedGram
+from craftmaps.least_squares.panel_gram import PanelGram, most_owners
+from craftmaps.least_squares.square_gram import SquareGram
 
 Sum = TypeVar("Sum", Survey, Tally)
 
@@ -70,6 +75,45 @@ def settled_on(estimator: OnePassEstimator, survey: Survey | None) -> OnePassEst
 def tally_part(estimator: OnePassEstimator, X: Rows, y: Rows, sample_weight: Rows | None = None) -> Tally:
     """Return the tally of a part of the rows, perhaps of none, by a settled estimator."""
     return estimator.tally(X, y, sample_weight) if _n_rows(X) else estimator.tally_.emptied()
+
+
+def n_owners_for(estimator: OnePassEstimator, n_bytes: int, memory: float) -> int:
+    """Return how many owners must share the columns of tallies of so many bytes, for one share to fit the memory."""
+    width = estimator.tally_.statistic.cross.shape[0]
+    fewest = n_bytes / most_owners(width)
+    if memory < fewest:
+        raise ValueError(f"Workers must have {fewest:,.0f} bytes for tallies of {width} features, got {memory:,.0f}.")
+    return max(1, math.ceil(n_bytes / memory))
+
+
+def tally_columns(
+    owner: int, n_owners: int, estimator: OnePassEstimator, X: Rows, y: Rows, sample_weight: Rows | None = None
+) -> Tally:
+    """Return the tally of a part of the rows with the columns of the Gram matrix that one of several owners keeps.
+
+    Only the first owner holds rows out. `assembled` makes a tally of what all owners return.
+    """
+    tally = estimator.tally_.emptied()
+    statistic = tally.statistic
+    panels = PanelGram(statistic.cross.shape[0], owner, n_owners, statistic.packed)
+    tally.statistic = statistic._with_gram(panels)  # type: ignore[arg-type]
+    tally.held_out = None if owner else tally.held_out
+    rows = checked_rows(estimator, X, y, sample_weight, reset=False) if _n_rows(X) else None
+    if rows is not None and rows.kept.size:
+        tally.add(*rows.values)
+    return tally
+
+
+def assembled(parts: Iterable[Tally]) -> Tally:
+    """Return the tally whose columns several owners have counted, the first one first."""
+    parts = iter(parts)
+    total = next(parts)
+    statistic = total.statistic
+    whole = (PackedGram if statistic.packed else SquareGram)(statistic.cross.shape[0])
+    for part in chain([total], parts):
+        part.statistic._gram.write_into(whole)  # type: ignore[union-attr]
+    total.statistic = statistic._with_gram(whole)
+    return total
 
 
 def added(part: Sum | None, total: Sum | None) -> Sum | None:

@@ -246,7 +246,8 @@ class NormalEquations:
 
     def __getstate__(self) -> dict[str, Any]:
         # A settled estimator that goes to workers has counted nothing: zeros are made there.
-        return vars(self) if self.n_rows or self._gram.diagonal().any() else vars(self) | {"_gram": self.packed}
+        is_empty = not self.n_rows and isinstance(self._gram, SquareGram | PackedGram)
+        return vars(self) | {"_gram": self.packed} if is_empty and not self._gram.diagonal().any() else vars(self)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
