@@ -7,6 +7,7 @@ part that is computed twice, because a worker was lost, gives the same value aga
 import math
 from collections.abc import Callable, Iterable
 from copy import copy
+from dataclasses import replace
 from functools import partial, reduce
 from itertools import chain
 from numbers import Integral
@@ -53,7 +54,10 @@ def survey_part(estimator: OnePassEstimator, X: Rows, y: Rows, sample_weight: Ro
         return None
     begun = local._begin()
     targets, y = begun.targets.taking(rows.y)
-    return begun.survey(rows.X, y, targets)
+    if begun.settings.recipe.needs_rows:
+        return begun.survey(rows.X, y, targets)
+    # Columns, precision and labels are enough: no other row need be sent.
+    return replace(begun.survey(rows.X[:1], y[:1], targets), n_rows=rows.X.shape[0])
 
 
 def settled_on(estimator: OnePassEstimator, survey: Survey | None) -> OnePassEstimator:
