@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from craftmaps._system.threads import threads
     from craftmaps.kernels import Exponential, MaclaurinSeries, Polynomial
     from craftmaps.learners import CraftClassifier, CraftRegressor, load_model, load_tally
+    from craftmaps.learners.partitions import tally_blocks
     from craftmaps.learners.tally import Tally
     from craftmaps.least_squares.normal_equations import NormalEquations
     from craftmaps.maps.craft import CraftMap
@@ -36,6 +37,7 @@ __all__ = [
     "TensorSketch",
     "load_model",
     "load_tally",
+    "tally_blocks",
     "threads",
 ]
 
@@ -58,6 +60,7 @@ _HOMES = {
     "SubsampledHadamard": "maps.projections",
     "Tally": "learners.tally",
     "TensorSketch": "maps.tensor_sketch",
+    "tally_blocks": "learners.partitions",
     "threads": "_system.threads",
 }
 _MODULES = ("datasets", "diagnostics", "export", "plan", "report", "streams")

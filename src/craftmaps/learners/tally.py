@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
 from craftmaps.learners.blocks import block_rows
 from craftmaps.learners.choices import Choices
@@ -218,5 +219,17 @@ class Tally:
             self._scratch = Z
         return Z
 
+    def __sizeof__(self) -> int:
+        """Return the bytes of the arrays, for schedulers that place work by what it weighs."""
+        statistic, sample = self.statistic, None if self.held_out is None else self.held_out.sample
+        arrays = [*statistic.to_plain()["gram"].values(), statistic.cross, *([] if sample is None else sample)]
+        return object.__sizeof__(self) + sum(map(_n_bytes, arrays))
+
     def __getstate__(self) -> dict[str, Any]:
         return vars(self) | {"_scratch": None}  # it is as large as the statistic, and of no use elsewhere
+
+
+def _n_bytes(array: Any) -> int:
+    """Return the bytes of an array or of a CSR matrix."""
+    parts = (array.data, array.indices, array.indptr) if issparse(array) else (array,)
+    return sum(part.nbytes for part in parts)

@@ -243,6 +243,16 @@ class NormalEquations:
         unit = 1.0 if penalty is None else float(penalty.diagonal().mean()) or 1.0
         return mean / unit if mean > nothing else 0.0
 
+    def __getstate__(self) -> dict[str, Any]:
+        # A settled estimator that goes to workers has counted nothing: zeros are made there.
+        is_empty = not self.n_rows and isinstance(self._gram, SquareGram | PackedGram)
+        return vars(self) | {"_gram": self.packed} if is_empty and not self._gram.diagonal().any() else vars(self)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        if isinstance(state["_gram"], bool):
+            self._gram = (PackedGram if state["_gram"] else SquareGram)(self.feature_sums.size)
+
     def to_plain(self) -> dict[str, Any]:
         """Return the numbers and arrays that make the statistic again."""
         plain = {name: value for name, value in vars(self).items() if name != "_gram"}

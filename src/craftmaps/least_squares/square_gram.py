@@ -116,6 +116,18 @@ class SquareGram:
         """Return the matrix as arrays, in the order of its memory, so that it need not be copied."""
         return {"square": self.array.T}
 
+    def __getstate__(self) -> dict[str, Any]:
+        # Half of the square has no meaning, and the scratch buffers are as large as it is.
+        return {"width": self.width, "columns": np.concatenate([self.array[i:, i] for i in range(self.width)])}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(state["width"])
+        start = 0
+        for i in range(self.width):
+            stop = start + self.width - i
+            self.array[i:, i] = state["columns"][start:stop]
+            start = stop
+
 
 def gram_from_plain(fields: Fields, width: int) -> SquareGram | PackedGram:
     """Make a Gram matrix of a width again from its arrays."""

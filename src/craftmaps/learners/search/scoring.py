@@ -112,9 +112,8 @@ class Judge:
         if not np.isfinite(kernel).all():
             return self._worst(scored)
         space = RowSpace(kernel, self.targets, self.weight)
-        unit = (
-            space.trace if space.trace > 0 else 1.0
-        ) / space.n_rows  # of constant rows only rounding errors are left
+        # Of constant rows only rounding errors are left.
+        unit = (space.trace if space.trace > 0 else 1.0) / space.n_rows
         return best_of(self._score(space.left_out(alpha * unit), scored, alpha) for alpha in _ROW_ALPHAS)
 
     def split(self, Z: Any, logistic: bool = False, alphas: Sequence[float] = ALPHAS) -> Score:

@@ -1,0 +1,175 @@
+"""Speed-up, overhead and traffic of cluster engines; results go to benchmarks/results/engines.json.
+
+    python benchmarks/engines.py                        # about two minutes on two free cores
+    python benchmarks/engines.py --blocks 96            # a pass of a minute or more
+
+Every round runs, one after another: `partial_fit` here, one worker process, two worker processes, all on one thread
+each, and a control that spins on one and on two processes. Where the control does not reach 1.8, other work kept the
+cores busy, and there is no verdict about the speed-up.
+"""
+
+import argparse
+import pickle
+import time
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import AbstractContextManager
+from functools import partial
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from measuring import environment, median_ratio, say, update_results
+
+from craftmaps import CraftClassifier, Polynomial, threads
+from craftmaps.learners.estimator import OnePassEstimator
+
+RESULTS = Path(__file__).parent / "results" / "engines.json"
+BLOCK_ROWS, COLUMNS, COMPONENTS = 8_000, 64, 1024
+LEAST_CONTROL, LEAST_SPEED_UP, MOST_OVERHEAD = 1.8, 1.7, 1.15
+
+
+def make_block(seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return rows and labels; workers make their own."""
+    X = np.random.default_rng(seed).standard_normal((BLOCK_ROWS, COLUMNS))
+    return X, (X[:, 0] * X[:, 1] > 0).astype(int)
+
+
+def classifier() -> CraftClassifier:
+    """Return a classifier that spends its time in the pass."""
+    return CraftClassifier(
+        Polynomial(3), COMPONENTS, metric=None, alphas=[1e-3], cv=2, holdout_rows=500, random_state=0
+    )
+
+
+class Engine(Protocol):
+    """Worker processes of one thread each."""
+
+    def fit(self, n_blocks: int) -> OnePassEstimator:
+        """Fit to blocks that workers make."""
+        ...
+
+    def n_bytes_moved(self) -> int:
+        """Return the bytes that workers have sent so far."""
+        ...
+
+
+class DaskEngine(AbstractContextManager):
+    """A local Dask cluster that talks over TCP."""
+
+    def __init__(self, n_workers: int):
+        from distributed import Client, LocalCluster
+
+        self.cluster = LocalCluster(
+            n_workers=n_workers, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=":0"
+        )
+        self.client = Client(self.cluster, set_as_default=False)
+
+    def fit(self, n_blocks: int) -> OnePassEstimator:
+        """Fit to blocks that workers make."""
+        from dask import delayed
+
+        import craftmaps.dask
+
+        blocks = [delayed(make_block)(seed) for seed in range(n_blocks)]
+        return craftmaps.dask.fit(classifier(), blocks, client=self.client)
+
+    def n_bytes_moved(self) -> int:
+        """Return the bytes that workers have sent so far."""
+        return sum(self.client.run(_sent).values())
+
+    def __exit__(self, *_: object) -> None:
+        self.client.close()
+        self.cluster.close()
+
+
+def _sent(dask_worker: Any) -> int:
+    return sum(entry["compressed"] for entry in dask_worker.transfer_outgoing_log)
+
+
+ENGINES: dict[str, Callable[[int], Any]] = {"dask": DaskEngine}
+
+
+def fit_here(n_blocks: int) -> OnePassEstimator:
+    """Learn from the same blocks in this process."""
+    with threads(1):
+        model = classifier()
+        for seed in range(n_blocks):
+            model.partial_fit(*make_block(seed))
+        return model.finish()
+
+
+def spin(seconds: float) -> int:
+    """Count for so many seconds."""
+    count, end = 0, time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        count += 1
+    return count
+
+
+def control(pool: ProcessPoolExecutor, seconds: float = 1.5) -> float:
+    """Return how much further two processes count than one in the same time."""
+    alone = pool.submit(spin, seconds).result()
+    return sum(pool.map(spin, [seconds] * 2)) / alone
+
+
+def timed(function: Callable[[], Any]) -> tuple[float, Any]:
+    """Return the seconds of a call, and its result."""
+    started = time.perf_counter()
+    result = function()
+    return time.perf_counter() - started, result
+
+
+def measured(engine: Callable[[int], Any], n_blocks: int, n_rounds: int) -> dict[str, Any]:
+    """Time fits here, on one worker and on two, in turn, and count the bytes that two workers move."""
+    seconds: dict[str, list[float]] = {"here": [], "one": [], "two": []}
+    controls = []
+    with engine(1) as one, engine(2) as two, ProcessPoolExecutor(2, get_context("spawn")) as pool:
+        for fit in (fit_here, one.fit, two.fit):  # loops are compiled, and all processes are up
+            fit(4)
+        for _ in range(n_rounds):
+            before = control(pool)
+            for name, fit in (("here", fit_here), ("one", one.fit)):
+                spent, model = timed(partial(fit, n_blocks))
+                seconds[name].append(spent)
+            moved = two.n_bytes_moved()
+            spent, model = timed(partial(two.fit, n_blocks))
+            seconds["two"].append(spent)
+            moved = two.n_bytes_moved() - moved
+            controls.append(min(before, control(pool)))
+            say(f"{ {name: round(times[-1], 1) for name, times in seconds.items()} }, control {controls[-1]:.2f}")
+    speed_up, overhead = median_ratio(seconds["one"], seconds["two"]), median_ratio(seconds["one"], seconds["here"])
+    tally = len(pickle.dumps(model.tally_, protocol=5))
+    is_fair = min(controls) >= LEAST_CONTROL
+    return {
+        "rows": model.n_rows_seen_,
+        "columns": COLUMNS,
+        "components": COMPONENTS,
+        "seconds": seconds,
+        "control": controls,
+        "speed_up": speed_up,
+        "speed_up_is_enough": speed_up >= LEAST_SPEED_UP if is_fair else None,
+        "overhead": overhead,
+        "overhead_is_small": overhead <= MOST_OVERHEAD if is_fair else None,
+        "bytes_moved": moved,
+        "bytes_of_a_tally": tally,
+        "tallies_moved": moved / tally,
+    }
+
+
+def main() -> None:
+    """Measure one engine after another."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--engines", nargs="+", choices=ENGINES, default=list(ENGINES))
+    parser.add_argument("--blocks", type=int, default=32)
+    parser.add_argument("--rounds", type=int, default=3)
+    options = parser.parse_args()
+    for name in options.engines:
+        result = measured(ENGINES[name], options.blocks, options.rounds)
+        say(f"{name}: {result}")
+        update_results(RESULTS, {name: result | {"environment": environment()}})
+
+
+if __name__ == "__main__":
+    main()

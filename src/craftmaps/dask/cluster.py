@@ -1,0 +1,182 @@
+"""The workers of a Dask cluster, and how they add up what partitions come to.
+
+Every worker adds up its own partitions, one after another, and the sums of the workers are added up in a tree. So one
+tally a worker is moved, and rows stay where they are read. All tasks are functional: if a worker is lost, Dask runs
+its tasks again elsewhere, and no row counts twice.
+"""
+
+import logging
+import math
+import pickle
+import sys
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from itertools import cycle
+from typing import Any, NamedTuple, Self
+from uuid import uuid4
+
+import cloudpickle
+import dask
+from dask.core import get_dependencies, toposort
+from dask.delayed import Delayed
+from dask.highlevelgraph import HighLevelGraph
+from dask.sizeof import sizeof
+from dask.utils import parse_bytes
+from distributed import Client, get_client
+
+from craftmaps import __version__
+from craftmaps._system.memory import available_memory
+from craftmaps._system.threads import n_threads, threads
+from craftmaps.learners.estimator import OnePassEstimator
+from craftmaps.learners.partitions import added, assembled, n_owners_for, of_block, tally_columns, tally_part
+from craftmaps.learners.survey import Survey
+from craftmaps.learners.tally import Tally
+
+_LOG = logging.getLogger("craftmaps.dask")
+_LARGE_GRAPH = "distributed.admin.large-graph-warning-threshold"
+
+
+class Worker(NamedTuple):
+    """The threads of a worker, and the bytes that its tallies may take."""
+
+    n_threads: int
+    memory: float
+
+    def chains(self, n_bytes: float) -> tuple[int, int]:
+        """Return how many chains of so many bytes the worker can have, and how many threads each."""
+        n_chains = int(max(1, min(self.n_threads, self.memory / n_bytes))) if n_bytes else self.n_threads
+        return n_chains, self.n_threads // n_chains
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """The workers of a client by their addresses, or the threads of this process."""
+
+    client: Client | None
+    workers: dict[Any, Worker]
+
+    @classmethod
+    def of(cls, client: Client | None, memory_limit: Any) -> Self:
+        """Look at the workers of a client, and refuse those that cannot do the work."""
+        limit = None if memory_limit is None else parse_bytes(memory_limit)
+        try:
+            client = get_client() if client is None else client
+        except ValueError:
+            worker = Worker(1, limit or (available_memory() or math.inf) / 2 / n_threads())
+            return cls(None, dict.fromkeys(range(n_threads()), worker))
+        workers = {}
+        for address, (version, cores, memory) in client.run(_looking_around()).items():
+            if version != __version__:
+                raise RuntimeError(f"Workers must have craftmaps {__version__} as here, but {address} has {version}.")
+            workers[address] = Worker(cores, limit or (memory or math.inf) / 2)
+        if not workers:
+            raise RuntimeError(f"client must have at least one worker, got none at {client.scheduler.address}.")
+        return cls(client, workers)
+
+    def tally(self, settled: OnePassEstimator, blocks: dict[int, Delayed]) -> Tally:
+        """Return the tally of all blocks, in several passes where no worker can hold all columns."""
+        n_bytes = 2 * sys.getsizeof(settled.tally_)  # that of a block, and that of the blocks before it
+        n_owners = n_owners_for(settled, n_bytes, min(worker.memory for worker in self.workers.values()))
+        _LOG.info("Tallying %d partitions on %d workers, in %d passes.", len(blocks), len(self.workers), n_owners)
+        if n_owners == 1:
+            return self.added_up("tally", tally_part, settled, blocks, n_bytes)
+        works = [partial(tally_columns, owner, n_owners) for owner in range(n_owners)]
+        return assembled(self.added_up("tally_columns", work, settled, blocks, n_bytes / n_owners) for work in works)
+
+    def added_up(
+        self, name: str, work: Callable, estimator: Any, blocks: dict[int, Delayed], n_bytes: float = 0
+    ) -> Any:
+        """Return the sum of `work(estimator, *block)` over blocks, of which a chain takes so many bytes.
+
+        Every worker has as many chains as it has threads, or as fit its memory. Their sums are added up in a tree.
+        """
+        tasks = dict(HighLevelGraph.merge(*(block.__dask_graph__() for block in blocks.values())))
+        owners = self._owners(tasks, [block.key for block in blocks.values()])
+        name, data, sums = f"craftmaps_{name}-{uuid4().hex}", cloudpickle.dumps((work, estimator)), []
+        tasks = {key: task for key, task in tasks.items() if key in owners} | {f"{name}-what": (pickle.loads, data)}
+        shares = defaultdict(list)
+        for number, block in blocks.items():
+            shares[owners[block.key]].append(number)
+        for address, share in shares.items():
+            n_chains, n_threads = self.workers[address].chains(n_bytes)
+            ends: dict[int, str] = {}
+            for i, number in enumerate(share):
+                key, before = f"{name}-{number}", ends.get(i % n_chains)
+                tasks[key] = (_step, f"{name}-what", before, number, blocks[number].key, n_threads)
+                ends[i % n_chains], owners[key] = key, address
+            sums.append(_add_tree(tasks, f"{name}-worker{len(sums)}", list(ends.values())))
+        return self._computed(tasks, _add_tree(tasks, f"{name}-sum", sums), owners, len(data))
+
+    def _owners(self, tasks: dict[Any, Any], blocks: list[Any]) -> dict[Any, Any]:
+        """Return the workers of blocks and of all that these need: a worker that holds some of it, or each in turn.
+
+        What several workers need has no owner.
+        """
+        held = {} if self.client is None else {key: who[0] for key, who in self.client.who_has().items() if who}
+        known = dict.fromkeys(held) | tasks
+        needs = {key: get_dependencies(known, key) for key in known}
+        order, homes, turns = toposort(known, needs), dict(held), cycle(self.workers)
+        for key in order:
+            homes.setdefault(key, next((homes[need] for need in needs[key] if need in homes), None))
+        owners = {key: homes[key] if homes[key] in self.workers else next(turns) for key in blocks}
+        for key in reversed(order):
+            for need in needs[key] if key in owners else ():
+                if owners.setdefault(need, owners[key]) != owners[key]:
+                    owners[need] = None
+        return owners
+
+    def _computed(self, tasks: dict[Any, Any], key: str, owners: dict[Any, Any], n_bytes: int) -> Any:
+        """Compute a task, each at its owner as long as that lives; so many bytes of the graph are our own."""
+        total = Delayed(key, HighLevelGraph.from_collections(key, tasks, dependencies=()))
+        if self.client is None:
+            return total.compute()
+        places = defaultdict(list, {key: [owner] for key, owner in owners.items() if owner is not None})
+        # An estimator may be large for a graph, but what is kept elsewhere is lost with a worker.
+        settings = {_LARGE_GRAPH: parse_bytes(dask.config.get(_LARGE_GRAPH)) + n_bytes}
+        with dask.config.set(settings), dask.annotate(workers=places.__getitem__, allow_other_workers=True):
+            return self.client.compute(total, optimize_graph=False).result()
+
+
+def _step(what: tuple[Callable, OnePassEstimator], total: Any, number: int, block: tuple, n_threads: int) -> Any:
+    """Return what a block and those before it come to, on the threads that other chains leave."""
+    with threads(n_threads):
+        return added(of_block(*what, block, f"Partition {number}"), total)
+
+
+def _add_tree(tasks: dict[Any, Any], name: str, keys: list[str]) -> str:
+    """Add tasks that add up results two by two, and return the key of the sum."""
+    while len(keys) > 1:
+        pairs = [keys[i : i + 2] for i in range(0, len(keys), 2)]
+        keys = [f"{name}-{len(keys)}-{i}" if pair[1:] else pair[0] for i, pair in enumerate(pairs)]
+        tasks |= {key: (_plus, *pair) for key, pair in zip(keys, pairs, strict=True) if pair[1:]}
+    return keys[0]
+
+
+def _plus(one: Any, other: Any) -> Any:
+    """Add surveys or tallies and leave them as they are: Dask may need them again."""
+    return added(one, other) if one is None or other is None else one + other
+
+
+def _looking_around() -> Callable[..., tuple]:
+    """Return a function that describes a worker, which may not have this library: it is sent by value."""
+
+    def look(dask_worker: Any) -> tuple:
+        try:
+            import numba  # noqa: F401 - rows are mapped by it
+
+            import craftmaps
+
+            version = craftmaps.__version__
+        except ImportError as error:
+            version = f"an error: {error}"
+        return version, dask_worker.state.nthreads, dask_worker.memory_manager.memory_limit
+
+    return look
+
+
+@sizeof.register(Survey)
+def _size_of_survey(survey: Survey) -> int:
+    """Return the bytes of the rows that are kept."""
+    return sizeof(tuple(survey.entries))

@@ -1,0 +1,28 @@
+"""A Dask cluster of two worker processes, which all tests of a run share."""
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def dask_cluster():
+    """Two worker processes that talk over TCP, of one thread each."""
+    distributed = pytest.importorskip("distributed", reason="pip install 'craftmaps[dask]'")
+    with distributed.LocalCluster(
+        n_workers=2,
+        threads_per_worker=1,
+        processes=True,
+        host="127.0.0.1",
+        dashboard_address=":0",
+        memory_limit="2GB",
+    ) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def client(dask_cluster):
+    """Connect to the cluster, with both workers there: a test may have killed one."""
+    from distributed import Client
+
+    with Client(dask_cluster) as client:
+        client.wait_for_workers(2, timeout=60)
+        yield client

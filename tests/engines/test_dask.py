@@ -1,0 +1,154 @@
+"""Partitions on a Dask cluster of real processes give the model that one fit on all rows gives."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse import csr_matrix
+
+pytest.importorskip("distributed", reason="pip install 'craftmaps[dask]'")
+
+import dask.array as da
+import dask.dataframe as dd
+from dask import delayed
+from distributed import Client, wait
+
+from craftmaps import CraftClassifier, CraftRegressor
+from craftmaps.dask import fit
+from craftmaps.dask.cluster import Worker
+from tests.engines.examples import EXPLICIT, SETTINGS, SMALL, assert_same_model, labelled_rows
+
+X, Y = labelled_rows()
+NUMBERS = X[:, 0] * X[:, 1]
+WEIGHT = np.random.default_rng(1).integers(0, 3, len(Y)).astype(float)
+CUTS = {1: [], 2: [450], 4: [10, 20, 600], 7: [0, 1, 300, 300, 500, 899]}  # a hundred times larger, and empty ones
+
+
+@pytest.fixture(scope="module")
+def local():
+    return {name: CraftClassifier(**settings).fit(X, Y) for name, settings in SETTINGS.items()}
+
+
+def blocks(cuts, *arrays):
+    return [delayed(part) for part in zip(*(np.split(array, cuts) for array in arrays), strict=True)]
+
+
+@pytest.mark.parametrize("settings", SETTINGS)
+@pytest.mark.parametrize("n_parts", CUTS)
+def test_any_number_of_partitions_in_any_order(client, local, settings, n_parts):
+    order = np.random.default_rng(n_parts).permutation(len(Y))
+    model = CraftClassifier(**SETTINGS[settings])
+    assert fit(model, blocks(CUTS[n_parts], X[order], Y[order]), client=client) is model
+    assert_same_model(model, local[settings])
+    np.testing.assert_array_equal(model.predict(X), local[settings].predict(X))
+
+
+def test_labels_of_one_partition_only(client, local):
+    order = np.argsort(Y, kind="stable")
+    for settings in ("automatic", "explicit"):
+        parts = blocks([100, 850], X[order], Y[order])
+        assert_same_model(fit(CraftClassifier(**SETTINGS[settings]), parts), local[settings])
+
+
+def test_blocks_of_delayed_parts_with_threads_of_one_worker(local):
+    with Client(processes=False, n_workers=1, threads_per_worker=3, dashboard_address=None):
+        parts = [(delayed(rows), delayed(labels)) for rows, labels in zip(np.split(X, 9), np.split(Y, 9), strict=True)]
+        assert_same_model(fit(CraftClassifier(**SMALL), parts), local["automatic"])
+
+
+def test_chains_share_the_threads_of_a_worker():
+    assert Worker(4, 100.0).chains(0) == (4, 1)
+    assert Worker(4, 100.0).chains(20.0) == (4, 1)
+    assert Worker(4, 100.0).chains(50.0) == (2, 2)
+    assert Worker(4, 100.0).chains(60.0) == (1, 4)
+    assert Worker(4, 100.0).chains(200.0) == (1, 4)
+    assert Worker(3, math.inf).chains(200.0) == (3, 1)
+
+
+def test_arrays(client, local):
+    rows, labels = da.from_array(X, chunks=(200, 4)), da.from_array(Y, chunks=333)
+    assert_same_model(fit(CraftClassifier(**EXPLICIT), rows, labels), local["explicit"])
+    unknown = rows[da.from_array(np.ones(len(Y), bool), chunks=200)]
+    assert_same_model(fit(CraftClassifier(**EXPLICIT), unknown, labels.rechunk(200)), local["explicit"])
+
+
+def test_numbers_with_weights(client):
+    two = np.c_[NUMBERS, X[:, 2]]
+    for y in (NUMBERS, two):
+        rows, targets = da.from_array(X, chunks=(250, -1)), da.from_array(y, chunks=250)
+        weight = da.from_array(WEIGHT, chunks=100)
+        model = fit(CraftRegressor(**SMALL), rows, targets, sample_weight=weight)
+        assert_same_model(model, CraftRegressor(**SMALL).fit(X, y, WEIGHT))
+
+
+def test_sparse_chunks(client, local):
+    rows = da.from_array(X, chunks=(300, -1)).map_blocks(csr_matrix)
+    assert_same_model(fit(CraftClassifier(**EXPLICIT), rows, da.from_array(Y, chunks=300)), local["explicit"])
+
+
+def test_float32_rows(client):
+    rows = X.astype(np.float32)
+    whole = CraftClassifier(**SMALL).fit(rows, Y)
+    model = fit(CraftClassifier(**SMALL), da.from_array(rows, chunks=(200, -1)), da.from_array(Y))
+    assert repr(model.choices_) == repr(whole.choices_)
+    assert model.predict_proba(rows).dtype == np.float32
+    scores = np.sort(whole.decision_function(rows), axis=1)
+    clear = scores[:, -1] - scores[:, -2] > 1e-4
+    assert clear.mean() > 0.99
+    np.testing.assert_array_equal(model.predict(rows)[clear], whole.predict(rows)[clear])
+
+
+def test_dataframes(client):
+    frame = pd.DataFrame(X, columns=list("abcdef"))
+    whole = CraftClassifier(**EXPLICIT).fit(frame, Y, WEIGHT)
+    table = dd.from_pandas(frame.assign(label=Y, weight=WEIGHT), npartitions=5)
+    model = fit(CraftClassifier(**EXPLICIT), table, "label", sample_weight="weight")
+    assert_same_model(model, whole)
+    assert model.feature_names_in_.tolist() == list("abcdef")
+    model = fit(CraftClassifier(**EXPLICIT), table[list("abcdef")], table["label"], sample_weight=table["weight"])
+    assert_same_model(model, whole)
+    empty = table[table["weight"] > 5]  # no row is left in any partition, and all are in the others
+    both = dd.concat([empty, table])
+    assert_same_model(fit(CraftClassifier(**EXPLICIT), both, "label", sample_weight="weight"), whole)
+
+
+def test_without_a_cluster(local):
+    rows, labels = da.from_array(X, chunks=(200, -1)), da.from_array(Y, chunks=200)
+    assert_same_model(fit(CraftClassifier(**SMALL), rows, labels), local["automatic"])
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_columns_that_do_not_fit_a_worker_are_counted_one_share_after_another(client, caplog, packed):
+    settings = EXPLICIT | {"n_components": 1400, "packed": packed}
+    whole = CraftClassifier(**settings).fit(X, Y)
+    parts = blocks([0, 100, 700], X, Y)
+    with caplog.at_level("INFO", "craftmaps.dask"):
+        model = fit(CraftClassifier(**settings), parts, memory_limit="12 MB" if packed else "16 MB")
+    assert "in 2 passes" in caplog.text
+    found, expected = (np.tril(one.tally_.statistic.gram) for one in (model, whole))
+    assert np.abs(found - expected).max() < (1e-6 if packed else 1e-14) * expected.max()
+    np.testing.assert_array_equal(model.predict(X), whole.predict(X))
+    if not packed:  # coefficients from sums in single precision depend on their order
+        assert_same_model(model, whole)
+    with pytest.raises(ValueError, match=r"Workers must have .* bytes for tallies of 1400 features, got 1,000,000"):
+        fit(CraftClassifier(**settings), parts, memory_limit="1MB")
+
+
+def rows_sent(client):
+    def sent(dask_worker):
+        return [key for entry in dask_worker.transfer_outgoing_log for key in entry["keys"] if "normal" in str(key)]
+
+    return [key for keys in client.run(sent).values() for key in keys]
+
+
+def test_rows_in_memory_stay_where_they_are(client):
+    rows = da.random.default_rng(0).normal(size=(900, 6), chunks=(100, 6)).persist()
+    labels = (rows[:, 0] * rows[:, 1] > 0).astype(int)
+    wait(rows)
+    client.run(lambda dask_worker: dask_worker.transfer_outgoing_log.clear())
+    model = fit(CraftClassifier(**SETTINGS["covariance"]), rows, labels)
+    assert rows_sent(client) == []
+    X, y = rows.compute(), labels.compute()
+    assert rows_sent(client) != []  # so the log would have shown it
+    assert_same_model(model, CraftClassifier(**SETTINGS["covariance"]).fit(X, y))
