@@ -1,6 +1,6 @@
 """Compare feature maps with the exact kernel on handwritten digits: what `craftmaps demo` does.
 
-The measuring itself is in `craftmaps.cli.comparison`. The data is what scikit-learn ships; nothing is downloaded.
+The measuring itself is in `craftmaps.report.comparison`. The data is what scikit-learn ships; nothing is downloaded.
 """
 
 import sys

@@ -324,14 +324,14 @@ def test_demo(tmp_path):
     for word in ("TensorSketch", "Craft over Maclaurin", "exact kernel ridge", "support vector machine", "Next:"):
         assert word in printed
     assert max(map(len, printed.splitlines()[:10])) <= 80
-    names = ["comparison.csv", "digits-test.parquet", "digits-train.parquet", "digits.craft", "index.html"]
+    names = ["comparison.csv", "digits-test.parquet", "digits-train.parquet", "digits.craft", "draw.html", "index.html"]
     assert sorted(path.name for path in out.iterdir()) == names
     assert run_json("evaluate", out / "digits.craft", out / "digits-test.parquet")["error"] < 0.5
 
 
 def test_version_and_help():
     assert re.match(r"craftmaps \d+\.\d+\.\d+\nPython 3", run("--version").stdout)
-    commands = ("train", "predict", "evaluate", "inspect", "plan", "data", "demo")
+    commands = ("train", "predict", "evaluate", "inspect", "plan", "data", "export", "demo")
     listed = run("--help").stdout
     for command in commands:
         assert command in listed

@@ -1,4 +1,4 @@
-"""`craftmaps demo`: compare maps on handwritten digits, and leave a report and a model to try."""
+"""`craftmaps demo`: compare maps on handwritten digits, and leave a report, a model and a page to draw on."""
 
 import csv
 import sys
@@ -21,12 +21,14 @@ def demo(
 ) -> None:
     """Compare maps on handwritten digits.
 
-    The exact kernel and a support vector machine are measured too. A model and a report page are written.
+    The exact kernel and a support vector machine are measured too. A model, a report page and a page that predicts
+    what you draw are written.
 
     Example: craftmaps demo --out demo
     """
-    from craftmaps import datasets
+    from craftmaps import datasets, load_model
     from craftmaps.cli.data_files import write_rows
+    from craftmaps.export import page
     from craftmaps.report.comparison import UP_FACTOR, makers, measure_exact, measure_map
 
     out.mkdir(parents=True, exist_ok=True)
@@ -48,6 +50,7 @@ def demo(
     test = write_rows(out, "digits-test", digits.X_test, digits.y_test)
     say("  a model with kernel and metric chosen automatically ...")
     summary = _train(train, test, out / "digits.craft", out / "index.html", components)
+    page(load_model(out / "digits.craft"), out / "draw.html", X_test=digits.X_test, y_test=digits.y_test)
     if as_json:
         print_json({"methods": methods, "model": summary})
         return
@@ -116,6 +119,7 @@ def _print_model(summary: dict[str, Any], out: Path) -> None:
             ("model", f"{model['path']}: {model['kernel']}, {model['metric']}"),
             ("test", words(error_text(summary["test"]))),
             ("report", f"{out / 'index.html'} (open it in a browser)"),
+            ("page", f"{out / 'draw.html'} (draw a digit; the model runs in the browser)"),
             ("table", str(out / "comparison.csv")),
         ]
     )
