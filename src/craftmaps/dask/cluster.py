@@ -2,7 +2,7 @@
 
 Every worker adds up its own partitions, one after another, and the sums of the workers are added up in a tree. So one
 tally a worker is moved, and rows stay where they are read. All tasks are functional: if a worker is lost, Dask runs
-its tasks again elsewhere, and no row counts twice.
+its tasks again elsewhere, and no row counts twice. A worker that has nothing left to do may read rows for another one.
 """
 
 import logging
@@ -93,7 +93,7 @@ class Cluster:
         Every worker has as many chains as it has threads, or as fit its memory. Their sums are added up in a tree.
         """
         tasks = dict(HighLevelGraph.merge(*(block.__dask_graph__() for block in blocks.values())))
-        owners = self._owners(tasks, [block.key for block in blocks.values()])
+        owners = self.owners(tasks, [block.key for block in blocks.values()])
         name, data, sums = f"craftmaps_{name}-{uuid4().hex}", cloudpickle.dumps((work, estimator)), []
         tasks = {key: task for key, task in tasks.items() if key in owners} | {f"{name}-what": (pickle.loads, data)}
         shares = defaultdict(list)
@@ -109,7 +109,7 @@ class Cluster:
             sums.append(_add_tree(tasks, f"{name}-worker{len(sums)}", list(ends.values())))
         return self._computed(tasks, _add_tree(tasks, f"{name}-sum", sums), owners, len(data))
 
-    def _owners(self, tasks: dict[Any, Any], blocks: list[Any]) -> dict[Any, Any]:
+    def owners(self, tasks: dict[Any, Any], blocks: list[Any]) -> dict[Any, Any]:
         """Return the workers of blocks and of all that these need: a worker that holds some of it, or each in turn.
 
         What several workers need has no owner.
