@@ -41,7 +41,7 @@ html_theme_options = {
 }
 # A sidebar only beside the reference: other pages have no pages below them.
 _PAGES = ("index", "getting-started", "learner", "streams", "command_line", "report", "maps", "choosing", "speed")
-html_sidebars = {page: [] for page in (*_PAGES, "reproduction")}
+html_sidebars = {page: [] for page in (*_PAGES, "cluster", "reproduction")}
 
 
 def skip_foreign(app: Any, what: str, name: str, member: Any, skip: bool, options: Any) -> bool | None:

@@ -12,11 +12,13 @@ pytest.importorskip("distributed", reason="pip install 'craftmaps[dask]'")
 import dask.array as da
 import dask.dataframe as dd
 from dask import delayed
+from dask.highlevelgraph import HighLevelGraph
 from distributed import Client, wait
 
 from craftmaps import CraftClassifier, CraftRegressor
 from craftmaps.dask import fit
-from craftmaps.dask.cluster import Worker
+from craftmaps.dask.blocks import blocks_of
+from craftmaps.dask.cluster import Cluster, Worker
 from tests.engines.examples import EXPLICIT, SETTINGS, SMALL, assert_same_model, labelled_rows
 
 X, Y = labelled_rows()
@@ -135,20 +137,28 @@ def test_columns_that_do_not_fit_a_worker_are_counted_one_share_after_another(cl
         fit(CraftClassifier(**settings), parts, memory_limit="1MB")
 
 
-def rows_sent(client):
-    def sent(dask_worker):
-        return [key for entry in dask_worker.transfer_outgoing_log for key in entry["keys"] if "normal" in str(key)]
-
-    return [key for keys in client.run(sent).values() for key in keys]
-
-
-def test_rows_in_memory_stay_where_they_are(client):
+def test_rows_in_memory_are_counted_where_they_are(client):
     rows = da.random.default_rng(0).normal(size=(900, 6), chunks=(100, 6)).persist()
     labels = (rows[:, 0] * rows[:, 1] > 0).astype(int)
     wait(rows)
-    client.run(lambda dask_worker: dask_worker.transfer_outgoing_log.clear())
+    parts = blocks_of(rows, labels, None)
+    tasks = dict(HighLevelGraph.merge(*(part.__dask_graph__() for part in parts)))
+    owners = Cluster.of(client, None).owners(tasks, [part.key for part in parts])
+    held = {key[1]: workers for key, workers in client.who_has(rows).items()}
+    assert all(owners[part.key] in held[i] for i, part in enumerate(parts))
     model = fit(CraftClassifier(**SETTINGS["covariance"]), rows, labels)
-    assert rows_sent(client) == []
-    X, y = rows.compute(), labels.compute()
-    assert rows_sent(client) != []  # so the log would have shown it
-    assert_same_model(model, CraftClassifier(**SETTINGS["covariance"]).fit(X, y))
+    assert_same_model(model, CraftClassifier(**SETTINGS["covariance"]).fit(rows.compute(), labels.compute()))
+
+
+def test_what_partitions_share_belongs_to_no_worker():
+    cluster = Cluster(None, {"a": Worker(1, 1.0), "b": Worker(1, 1.0)})
+    tasks = {
+        "all": (list,),
+        "x": (list, "all"),
+        "y": (list, "all"),
+        "own": (list,),
+        "z": (list, "own"),
+        "other": (list,),
+    }
+    owners = cluster.owners(tasks, ["x", "y", "z"])
+    assert owners == {"x": "a", "y": "b", "z": "a", "all": None, "own": "a"}

@@ -17,7 +17,7 @@ def blocks_of(X: Any, y: Any, sample_weight: Any) -> list[Delayed]:
     elif isinstance(X, dd.DataFrame):
         columns = [_column(X, values, name) for values, name in ((y, "y"), (sample_weight, "sample_weight"))]
         blocks = [delayed(_split)(*parts) for parts in zip(X.to_delayed(), *columns, strict=True)]
-    elif isinstance(X, da.Array) and X.ndim == 2:
+    elif is_matrix(X):
         X = X.rechunk({1: -1})
         columns = [_chunks(X, values, name) for values, name in ((y, "y"), (sample_weight, "sample_weight"))]
         parts = [chunks for chunks in (X.to_delayed().ravel(), *columns) if chunks is not None]
@@ -27,6 +27,11 @@ def blocks_of(X: Any, y: Any, sample_weight: Any) -> list[Delayed]:
     if not blocks:
         raise ValueError("X must have at least one partition, got none.")
     return blocks
+
+
+def is_matrix(X: Any) -> bool:
+    """Tell whether X is a dask array of rows."""
+    return isinstance(X, da.Array) and X.ndim == 2
 
 
 def _column(X: Any, values: Any, name: str) -> list[Any]:

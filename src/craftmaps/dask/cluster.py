@@ -2,7 +2,7 @@
 
 Every worker adds up its own partitions, one after another, and the sums of the workers are added up in a tree. So one
 tally a worker is moved, and rows stay where they are read. All tasks are functional: if a worker is lost, Dask runs
-its tasks again elsewhere, and no row counts twice.
+its tasks again elsewhere, and no row counts twice. A worker that has nothing left to do may read rows for another one.
 """
 
 import logging
@@ -18,13 +18,14 @@ from typing import Any, NamedTuple, Self
 from uuid import uuid4
 
 import cloudpickle
-import dask
+import dask.config
+from dask import annotate  # type: ignore[attr-defined]
 from dask.core import get_dependencies, toposort
 from dask.delayed import Delayed
 from dask.highlevelgraph import HighLevelGraph
 from dask.sizeof import sizeof
 from dask.utils import parse_bytes
-from distributed import Client, get_client
+from distributed import get_client
 
 from craftmaps import __version__
 from craftmaps._system.memory import available_memory
@@ -52,13 +53,13 @@ class Worker(NamedTuple):
 
 @dataclass(frozen=True)
 class Cluster:
-    """The workers of a client by their addresses, or the threads of this process."""
+    """The workers of a client by their addresses, or without a client the threads of this process."""
 
-    client: Client | None
+    client: Any
     workers: dict[Any, Worker]
 
     @classmethod
-    def of(cls, client: Client | None, memory_limit: Any) -> Self:
+    def of(cls, client: Any, memory_limit: Any) -> Self:
         """Look at the workers of a client, and refuse those that cannot do the work."""
         limit = None if memory_limit is None else parse_bytes(memory_limit)
         try:
@@ -93,7 +94,7 @@ class Cluster:
         Every worker has as many chains as it has threads, or as fit its memory. Their sums are added up in a tree.
         """
         tasks = dict(HighLevelGraph.merge(*(block.__dask_graph__() for block in blocks.values())))
-        owners = self._owners(tasks, [block.key for block in blocks.values()])
+        owners = self.owners(tasks, [block.key for block in blocks.values()])
         name, data, sums = f"craftmaps_{name}-{uuid4().hex}", cloudpickle.dumps((work, estimator)), []
         tasks = {key: task for key, task in tasks.items() if key in owners} | {f"{name}-what": (pickle.loads, data)}
         shares = defaultdict(list)
@@ -109,7 +110,7 @@ class Cluster:
             sums.append(_add_tree(tasks, f"{name}-worker{len(sums)}", list(ends.values())))
         return self._computed(tasks, _add_tree(tasks, f"{name}-sum", sums), owners, len(data))
 
-    def _owners(self, tasks: dict[Any, Any], blocks: list[Any]) -> dict[Any, Any]:
+    def owners(self, tasks: dict[Any, Any], blocks: list[Any]) -> dict[Any, Any]:
         """Return the workers of blocks and of all that these need: a worker that holds some of it, or each in turn.
 
         What several workers need has no owner.
@@ -135,7 +136,7 @@ class Cluster:
         places = defaultdict(list, {key: [owner] for key, owner in owners.items() if owner is not None})
         # An estimator may be large for a graph, but what is kept elsewhere is lost with a worker.
         settings = {_LARGE_GRAPH: parse_bytes(dask.config.get(_LARGE_GRAPH)) + n_bytes}
-        with dask.config.set(settings), dask.annotate(workers=places.__getitem__, allow_other_workers=True):
+        with dask.config.set(settings), annotate(workers=places.__getitem__, allow_other_workers=True):
             return self.client.compute(total, optimize_graph=False).result()
 
 

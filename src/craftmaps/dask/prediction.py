@@ -2,13 +2,13 @@
 
 from typing import Any
 
-import dask.array as da
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 from dask.delayed import delayed
 
 from craftmaps._system.threads import threads
+from craftmaps.dask.blocks import is_matrix
 from craftmaps.learners.partitions import without_tally
 
 
@@ -42,7 +42,7 @@ def _by_block(estimator: Any, X: Any, method: str) -> Any:
         X = X if names is None else X[list(names)]
         meta = _applied(X._meta_nonempty, estimator, method).iloc[:0]
         return X.map_partitions(_applied, model=model, method=method, empty=meta, meta=meta)
-    if isinstance(X, da.Array) and X.ndim == 2:
+    if is_matrix(X):
         meta = _applied(np.ones((1, X.shape[1]), X.dtype), estimator, method)[:0]
         shape = {"drop_axis": 1} if meta.ndim == 1 else {"chunks": (X.chunks[0], (meta.shape[1],))}
         return X.rechunk({1: -1}).map_blocks(_applied, model=model, method=method, empty=meta, meta=meta, **shape)

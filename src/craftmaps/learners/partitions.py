@@ -195,7 +195,7 @@ def tally_blocks(
     return _sum(spread(partial(_of_share, tally_part, settled), shares)) or settled.tally_
 
 
-def of_block(work: Callable, estimator: OnePassEstimator, block: tuple, name: str) -> Any:
+def of_block(work: Callable, estimator: OnePassEstimator, block: Any, name: str) -> Any:
     """Return the survey or tally of a block (X, y) or (X, y, sample_weight); an error names block and row."""
     if not isinstance(block, tuple | list) or not 2 <= len(block) <= 3:
         got = f"{len(block)} parts" if isinstance(block, tuple | list) else type(block).__name__
@@ -222,7 +222,7 @@ def _sum(parts: Iterable[Sum | None]) -> Sum | None:
     return reduce(lambda total, part: added(part, total), parts, None)
 
 
-def _where(block: tuple) -> str:
+def _where(block: tuple | list) -> str:
     """Name the first row with a number that is not finite, if there is one."""
     X, *others = block
     columns = (np.reshape(values, (_n_rows(values), -1)) for values in others if np.ndim(values))
