@@ -41,11 +41,21 @@ def test_as_many_tasks_as_asked_for(spark):  # noqa: F811
 
 
 def test_a_label_in_one_partition_only_and_empty_partitions(spark):  # noqa: F811
-    order = np.argsort(Y, kind="stable")
-    df = frame(spark, 6, order).where("label != 'y' or features[0] > 0")
-    kept = (Y != "y") | (ROWS[:, 0] > 0)
-    df = df.where("label != 'z'").unionByName(df.where("label = 'z'").coalesce(1))
-    assert_same(fit(CraftClassifier(**EXPLICIT), df), CraftClassifier(**EXPLICIT).fit(ROWS[kept], Y[kept]))
+    labels, order = Y.copy(), np.argsort(Y, kind="stable")
+    labels[order[:3]] = "w"
+    df = frame(spark, 7, order, label=labels).where("spark_partition_id() not in (2, 3, 5)")
+    places = df.selectExpr("spark_partition_id() p", "label", "at").collect()
+    assert {row.p for row in places} == {0, 1, 4, 6}
+    assert {row.p for row in places if row.label == "w"} == {0}
+    kept = order[[row["at"] for row in places]]
+    whole = CraftClassifier(**EXPLICIT).fit(ROWS[kept], labels[kept])
+    assert_same(fit(CraftClassifier(**EXPLICIT), df, n_tasks=7), whole)
+
+
+def test_one_partition_a_hundred_times_larger(spark):  # noqa: F811
+    df = frame(spark, 1)
+    df = df.where("at < 4").unionByName(df.where("at >= 4"))
+    assert_same(fit(CraftClassifier(**EXPLICIT), df, n_tasks=2), CraftClassifier(**EXPLICIT).fit(ROWS, Y))
 
 
 def test_vectors_with_numeric_labels(spark):  # noqa: F811

@@ -47,6 +47,6 @@ def _plain(name: str, value: Any) -> Any:
         json.dumps(value)
     except TypeError:
         raise TypeError(
-            f"{name} must be a number, a name, a list of numbers or a kernel to be a parameter of Spark ML, got {value!r}."
+            f"{name} must be a number, a name, a list of numbers or a kernel to be kept by Spark ML, got {value!r}."
         ) from None
     return value

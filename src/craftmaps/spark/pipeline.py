@@ -1,5 +1,5 @@
 """Learners as stages of a Spark ML Pipeline, which save and load with it."""
-# ruff: noqa: N802, N803 - names are those of Spark ML.
+# ruff: noqa: N802 - names are those of Spark ML.
 
 from typing import Any, Self
 
