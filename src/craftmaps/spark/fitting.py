@@ -103,8 +103,10 @@ class _Partitions(NamedTuple):
 
     def survey(self, estimator: OnePassEstimator) -> Survey | None:
         """Survey all rows."""
-        surveys = [message.value for message in self._sums(self.n_groups, np.float64, _survey_rows, estimator)]
-        return sum(surveys[1:], surveys[0]) if surveys else None
+        total: Survey | None = None
+        for message in self._sums(self.n_groups, np.float64, _survey_rows, estimator):
+            total = message.value if total is None else total + message.value
+        return total
 
     def tally(self, settled: OnePassEstimator) -> Tally:
         """Tally all rows."""

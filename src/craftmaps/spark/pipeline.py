@@ -128,6 +128,7 @@ class _Learner(
     )
     _learner: type
     _model: type[_LearnerModel]
+    _input_kwargs: dict[str, Any]  # the arguments of the constructor that were given: `keyword_only` sets it
 
     def getEstimator(self) -> Any:
         """Return the learner to fit, a new one at every call."""
@@ -140,15 +141,21 @@ class _Learner(
         """Set parameters."""
         return self._set(**params)
 
-    def _begin(self, given: dict[str, Any]) -> None:
+    def _begin(self) -> None:
         """Set defaults and the parameters that were given."""
         self._setDefault(estimator=to_text(self._learner()))
-        self._set(**given)
+        self._set(**self._input_kwargs)
 
     def _fit(self, dataset: DataFrame) -> _LearnerModel:
-        columns = {"features": self.getFeaturesCol(), "label": self.getLabelCol()}
         weight = self.getWeightCol() if self.isSet(self.weightCol) else None
-        return self._copyValues(self._model(fit(self.getEstimator(), dataset, **columns, weight=weight or None)))
+        learner = fit(
+            self.getEstimator(),
+            dataset,
+            features=self.getFeaturesCol(),
+            label=self.getLabelCol(),
+            weight=weight or None,
+        )
+        return self._copyValues(self._model(learner))
 
 
 class CraftClassifierSpark(_Learner, HasProbabilityCol):
@@ -187,7 +194,7 @@ class CraftClassifierSpark(_Learner, HasProbabilityCol):
         probabilityCol: str = "probability",
     ):
         super().__init__()
-        self._begin(self._input_kwargs)
+        self._begin()
 
 
 class CraftRegressorSpark(_Learner):
@@ -223,4 +230,4 @@ class CraftRegressorSpark(_Learner):
         predictionCol: str = "prediction",
     ):
         super().__init__()
-        self._begin(self._input_kwargs)
+        self._begin()

@@ -45,19 +45,18 @@ def predict(
     """
     if probability is not None and not isinstance(model, CraftClassifier):
         raise TypeError(f"probability must be None for a {type(model).__name__}, got {probability!r}.")
-    found = predicted(model, matrix_column(df, features, "features"), with_probabilities=probability is not None)
+    found = _predicted(model, matrix_column(df, features, "features"), with_probabilities=probability is not None)
     columns = {output: "_craft.prediction"} | ({} if probability is None else {probability: "_craft.probability"})
     df = df.withColumn("_craft", found)
     return df.withColumns({name: F.col(field) for name, field in columns.items()}).drop("_craft")
 
 
-def predicted(model: Any, features: Column, with_probabilities: bool) -> Column:
+def _predicted(model: Any, features: Column, with_probabilities: bool) -> Column:
     """Return a column of structs: a prediction and perhaps probabilities."""
     data = to_bytes(model)
     kind, arrow_type = _output_type(model)
     fields = f"prediction: {kind}" + (", probability: array<double>" if with_probabilities else "")
 
-    @F.arrow_udf(f"struct<{fields}>")
     def predict_batches(batches: Iterator[pa.Array]) -> Iterator[pa.Array]:
         model, context = from_bytes(data), TaskContext.get()
         with craftmaps.threads(1 if context is None else context.cpus()):
@@ -66,7 +65,8 @@ def predicted(model: Any, features: Column, with_probabilities: bool) -> Column:
                     model, matrix(batch, "features", model.n_features_in_), arrow_type, with_probabilities
                 )
 
-    return predict_batches(features)
+    function: Any = F.arrow_udf(predict_batches, f"struct<{fields}>")  # type: ignore[call-overload]
+    return function(features)
 
 
 def to_bytes(model: Any) -> bytes:
