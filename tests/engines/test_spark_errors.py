@@ -35,23 +35,41 @@ def test_a_number_that_is_none_is_named_by_partition_and_row(spark):  # noqa: F8
         fit(df)
 
 
+def with_null(values, row, value=None):
+    values = list(values)
+    values[row] = value
+    return pa.array(values)
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"features": "if(at = 7, null, features)"}, "^Partition 0, row 7: features must not be null.$"),
-        ({"features": "if(at = 7, array(1D), features)"}, "row 7: features must have 5 numbers, got 1.$"),
-        ({"features": "if(at = 7, array(1D, 2D, null, 3D, 4D), features)"}, "row 7: Input X contains NaN.$"),
-        ({"label": "if(at = 7, null, label)"}, "^Partition 0, row 7: label must not be null.$"),
-        ({"weight": "if(at = 7, -1, weight)"}, "^Partition 0, row 7: sample_weight must be 400 finite numbers, none"),
-        ({"label": "'x'"}, "^y must have at least 2 classes, got only one class"),
-        ({"weight": "0"}, "^There must be at least one row with a positive weight, got none.$"),
+        ({"X": with_null(ROWS, 7)}, "features must not be null."),
+        ({"X": with_null(ROWS, 7, [1.0])}, "features must have 5 numbers, got 1."),
+        ({"X": with_null(ROWS, 7, [1.0, 2.0, None, 3.0, 4.0])}, "Input X contains NaN."),
+        ({"X": with_null(ROWS, 7, [1.0, 2.0, np.inf, 3.0, 4.0])}, "Input X contains infinity"),
+        ({"y": with_null(Y.tolist(), 7)}, "label must not be null."),
+        ({"weight": with_null(WEIGHT, 7)}, "sample_weight must be 400 finite numbers, none negative"),
+        ({"weight": with_null(WEIGHT, 7, -1.0)}, "sample_weight must be 400 finite numbers, none negative"),
     ],
 )
-def test_rows_that_cannot_be_learned_from(spark, change, message):  # noqa: F811
-    table = pa.table({"at": np.arange(400), "features": pa.array(list(ROWS)), "label": Y, "weight": WEIGHT})
-    names = [f"{change.get(name, name)} as {name}" for name in ("features", "label", "weight")]
-    with pytest.raises(ValueError, match=message):
-        fit(spark.createDataFrame(table).coalesce(1).selectExpr(*names), weight="weight", n_tasks=1)
+@pytest.mark.parametrize("batch_rows", [3, 400])
+def test_rows_that_cannot_be_learned_from(change, message, batch_rows):
+    """In any batch of a task, and in a partition that begins in the middle of one."""
+    pytest.importorskip("pyspark")
+    from craftmaps.learners.partitions import prepared
+    from craftmaps.spark.fitting import _survey_rows
+
+    place = np.r_[np.arange(5) + (2 << 33), np.arange(395) + (3 << 33)]
+    columns = {"X": pa.array(list(ROWS)), "y": pa.array(Y), "place": pa.array(place), "weight": pa.array(WEIGHT)}
+    batches = pa.table(columns | change).combine_chunks().to_batches(batch_rows)
+    with pytest.raises(ValueError, match=f"^Partition 3, row 2: {message}"):
+        list(_survey_rows(iter(batches), 1, prepared(MODEL)))
+
+
+def test_no_row_has_a_weight(spark):  # noqa: F811
+    with pytest.raises(ValueError, match=r"^There must be at least one row with a positive weight, got none.$"):
+        fit(frame(spark, 2, weight=np.zeros(400)), weight="weight")
 
 
 @pytest.mark.parametrize(
