@@ -1,0 +1,219 @@
+"""Fit on Spark against a local pass and against Spark ML; results go to benchmarks/results/spark.json.
+
+    python benchmarks/spark.py                 # about three minutes; needs Java 17 or later
+    python benchmarks/spark.py --rows 20000    # quickly, to see whether it works
+
+All in one run, on a cluster of two executors of one core each:
+
+- a pass over the same Parquet file by a local `partial_fit` on one thread, and by `craftmaps.spark.fit` with one task
+  and with two, which reads it twice; the penalty is given, so that little but the pass is measured; and the bytes
+  shuffled, as Spark counts them, in units of the tiles of one Gram matrix;
+- Spark ML's `LinearRegression` (normal solver) and `LogisticRegression` on features of the same map, which are computed
+  and cached beforehand and not measured, against `craftmaps.spark.fit`, which computes them. Without a system-wide BLAS
+  library Spark ML computes in Java, and says so on standard error.
+
+Two processes that count to a number, against one, show what a second executor could gain at best: below 1.8 the machine
+is busy with something else, and the speed-up is withheld.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+import warnings
+from collections.abc import Callable
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from measuring import ROOT, environment, say, update_results
+from pyarrow import parquet
+
+from craftmaps import CraftClassifier, CraftRegressor, Polynomial, threads
+from craftmaps import spark as craftmaps_spark
+from craftmaps.least_squares.gram_tiles import TILE, n_tiles
+
+RESULTS = Path(__file__).parent / "results" / "spark.json"
+COLUMNS, GROUP_ROWS = 64, 10_000
+FREE = 1.8  # what two processes must do more than one for a speed-up to mean something
+COUNT = "import sys\nfor _ in range(20_000_000): pass"
+
+
+def settings(n_components: int) -> dict[str, Any]:
+    return {"kernel": Polynomial(3), "n_components": n_components, "metric": None, "cv": None, "alphas": 1e-3}
+
+
+def write_rows(path: Path, n_rows: int) -> None:
+    """Write random rows of float32, an array each, with labels 0 and 1."""
+    rng = np.random.default_rng(0)
+    schema = pa.schema({"features": pa.list_(pa.float32()), "label": pa.float64()})
+    with parquet.ParquetWriter(path, schema) as writer:
+        for _ in range(0, n_rows, GROUP_ROWS):
+            X = rng.standard_normal((GROUP_ROWS, COLUMNS), dtype=np.float32)
+            label = (X[:, 0] * X[:, 1] + X[:, 2] > 0).astype(float)
+            starts = np.arange(0, X.size + 1, COLUMNS, dtype=np.int32)
+            features = pa.ListArray.from_arrays(starts, pa.array(X.ravel()))
+            writer.write_table(pa.table([features, label], schema=schema))
+
+
+def local_pass(path: Path, n_components: int) -> Any:
+    """Learn from a file on one thread, without Spark."""
+    model = CraftClassifier(**settings(n_components), random_state=0)
+    with threads(1):
+        for batch in parquet.ParquetFile(path).iter_batches(GROUP_ROWS):
+            X = batch.column("features").flatten().to_numpy().reshape(batch.num_rows, -1)
+            model.partial_fit(X, batch.column("label").to_numpy())
+        return model.finish()
+
+
+def started(folder: Path) -> Any:
+    """Start a cluster of two executors."""
+    import pyspark
+    from pyspark.sql import SparkSession
+
+    home = folder / "spark"
+    home.mkdir()
+    for name in ("bin", "jars", "sbin", "python"):  # executors write below SPARK_HOME
+        (home / name).symlink_to(Path(pyspark.__file__).parent / name)
+    os.environ |= {"SPARK_HOME": str(home), "SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable}
+    options = {
+        "spark.log.level": "OFF",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.executor.memory": "2g",
+        "spark.executorEnv.PYTHONPATH": str(ROOT / "src"),
+        "spark.sql.files.maxPartitionBytes": "4m",
+    }
+    return SparkSession.builder.master("local-cluster[2,1,2048]").config(map=options).getOrCreate()
+
+
+def shuffled(spark: Any) -> int:
+    """Return the bytes that all stages have shuffled so far."""
+    context = spark.sparkContext
+    address = f"{context.uiWebUrl}/api/v1/applications/{context.applicationId}/stages?status=complete"
+    with urllib.request.urlopen(address) as answer:
+        return sum(stage["shuffleWriteBytes"] for stage in json.load(answer))
+
+
+def seconds(task: Callable[[], Any]) -> float:
+    begun = time.perf_counter()
+    task()
+    return time.perf_counter() - begun
+
+
+def control() -> float:
+    """Return by how much two processes do more than one."""
+
+    def run(n: int) -> None:
+        for process in [subprocess.Popen([sys.executable, "-c", COUNT]) for _ in range(n)]:
+            process.wait()
+
+    return 2 * seconds(lambda: run(1)) / seconds(lambda: run(2))
+
+
+def compare_passes(spark: Any, folder: Path, n_rows: int, n_components: int) -> dict[str, Any]:
+    """Compare a local pass with passes on Spark."""
+    path = folder / "rows.parquet"
+    write_rows(path, n_rows)
+    df = spark.read.parquet(str(path))
+
+    def fit(n_tasks: int) -> Any:
+        model = CraftClassifier(**settings(n_components), random_state=0)
+        return craftmaps_spark.fit(model, df, features="features", label="label", n_tasks=n_tasks)
+
+    small = df.limit(1000).cache()
+    craftmaps_spark.fit(CraftClassifier(**settings(64)), small, features="features", label="label", n_tasks=2)
+    found: dict[str, Any] = {"control": [control()], "seconds": {}, "bytes shuffled": {}}
+    found["seconds"]["local partial_fit, 1 thread"] = seconds(lambda: local_pass(path, n_components))
+    for n_tasks in (1, 2):
+        before = shuffled(spark)
+        name = f"spark, tasks: {n_tasks}"
+        found["seconds"][name] = seconds(lambda n_tasks=n_tasks: fit(n_tasks))
+        found["bytes shuffled"][name] = shuffled(spark) - before
+        say(f"{name}: {found['seconds'][name]:.1f} s")
+    found["control"].append(control())
+    local, one, two = found["seconds"].values()
+    tiles = 8 * TILE**2 * n_tiles(n_components)
+    return found | {
+        "rows": n_rows,
+        "columns": COLUMNS,
+        "components": n_components,
+        "overhead of one task": one / local - 1,
+        "speed-up of two tasks": one / two if min(found["control"]) >= FREE else "withheld: the machine was busy",
+        "bytes of the tiles of a Gram matrix": tiles,
+        "Gram matrices shuffled": {name: size / tiles for name, size in found["bytes shuffled"].items()},
+    }
+
+
+def compare_with_spark_ml(spark: Any, folder: Path, n_rows: int, n_components: int) -> dict[str, Any]:
+    """Compare with the least squares and the logistic regression of Spark ML on the same features."""
+    from pyspark.ml.classification import LogisticRegression
+    from pyspark.ml.functions import array_to_vector
+    from pyspark.ml.regression import LinearRegression
+
+    path = folder / "few.parquet"
+    write_rows(path, n_rows)
+    rows = spark.read.parquet(str(path)).repartition(2).cache()
+    table = rows.toArrow()
+    X = table["features"].combine_chunks().flatten().to_numpy().reshape(table.num_rows, -1)
+    y = table["label"].to_numpy()
+    regressor = CraftRegressor(**settings(n_components), random_state=0).fit(X, y)
+    columns = {"z": list(regressor.features_(X).astype(np.float64)), "label": y}
+    parquet.write_table(pa.table(columns), folder / "features.parquet", row_group_size=1000)
+    df = spark.read.parquet(str(folder / "features.parquet")).select(array_to_vector("z").alias("features"), "label")
+    df = df.repartition(2).cache()
+    df.count()
+    rows.count()
+    tasks = {
+        "craftmaps.spark.fit(CraftRegressor)": lambda: craftmaps_spark.fit(
+            CraftRegressor(**settings(n_components), random_state=0), rows, features="features", label="label"
+        ),
+        "craftmaps.spark.fit(CraftClassifier)": lambda: craftmaps_spark.fit(
+            CraftClassifier(**settings(n_components), random_state=0), rows, features="features", label="label"
+        ),
+        "LinearRegression(solver='normal')": lambda: LinearRegression(
+            solver="normal", regParam=1e-3, standardization=False
+        ).fit(df),
+        "LogisticRegression()": lambda: LogisticRegression(regParam=1e-3).fit(df),
+    }
+    found = {}
+    for name, task in tasks.items():
+        found[name] = seconds(task)
+        say(f"{name}: {found[name]:.1f} s")
+    ours = found["craftmaps.spark.fit(CraftRegressor)"], found["craftmaps.spark.fit(CraftClassifier)"]
+    return {
+        "rows": n_rows,
+        "components": n_components,
+        "seconds": found,
+        "times faster than LinearRegression": found["LinearRegression(solver='normal')"] / ours[0],
+        "times faster than LogisticRegression": found["LogisticRegression()"] / ours[1],
+    }
+
+
+def main() -> None:
+    """Start a cluster, compare, and write the results."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", type=int, default=600_000)
+    parser.add_argument("--components", type=int, default=2048)
+    options = parser.parse_args()
+    warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
+    with tempfile.TemporaryDirectory() as name:
+        spark = started(Path(name))
+        try:
+            results = {
+                "passes": compare_passes(spark, Path(name), options.rows, options.components),
+                "spark ml": compare_with_spark_ml(spark, Path(name), min(options.rows, 10_000), 1024),
+            }
+        finally:
+            spark.stop()
+    update_results(RESULTS, results | {"environment": environment() | {"pyspark": version("pyspark")}})
+    say(json.dumps(results, indent=1))
+
+
+if __name__ == "__main__":
+    main()
