@@ -14,8 +14,10 @@ BATCH_ROWS = 50
 
 
 def content(path):
-    """Return everything in a model file but the columns of the table."""
+    """Return everything in a model file but the columns of the table, and parameters that change no number."""
     header = model_file.read(path)
+    for name in ("batch_rows", "packed"):
+        header["parameters"].pop(name)
     notes = json.loads(header.pop("notes")["json"])
     arrays = header.pop("weights"), header.pop("intercept")
     return json.dumps(header, sort_keys=True), [array.tobytes() for array in arrays], notes

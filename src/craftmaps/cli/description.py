@@ -74,11 +74,8 @@ def area_text(scores: dict[str, Any]) -> str:
 
 
 def _metric_text(metric: Any) -> str:
-    """Name a metric."""
-    if metric is None:
-        return "rows as they are"
-    name = {"StandardScaler": "standardised columns"}.get(type(metric).__name__)
-    if name is None:
-        name = type(metric).__name__.removesuffix("Metric").lower()
-        name += f", power {metric.power:g}, {metric.components_.shape[0]} axes"
-    return name
+    """Name a fitted metric, with the number of its axes."""
+    from craftmaps.shaping.row_shaping import described, steps_of
+
+    axes = [f"{len(step.components_)} axes" for step in steps_of(metric) if hasattr(step, "components_")]
+    return ", ".join([described(metric), *axes])
