@@ -3,6 +3,7 @@
 from functools import cache
 
 import numpy as np
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from craftmaps import (
@@ -79,6 +80,7 @@ MODELS = {
     "covariance of few axes": _classifier(metric=CovarianceMetric(0.5, 4), normalize=False),
     "gradient": _classifier(metric="gradient"),
     "standard": _classifier(metric=StandardScaler()),
+    "standard, then gradient": _classifier(metric=make_pipeline(StandardScaler(), GradientMetric())),
     "standard without mean": _classifier(metric=StandardScaler(with_mean=False)),
     "standard without spread": _classifier(metric=StandardScaler(with_std=False), normalize=False),
     "rows as they are": _classifier(normalize=False),
