@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from craftmaps.export.packing import to_plain
-from craftmaps.export.portable import Classes, Head, Recipe
+from craftmaps.export.portable import Classes, Head, Linear, Recipe
 from craftmaps.export.recipe import recipe_of
 from tests.export import models, reference
 
@@ -60,7 +60,7 @@ def unpacked(plain):
         if step["kind"] == "axes":
             step["axes"] = step["axes"] * 2.0 ** step.pop("exponents")
             step["subtract"] = np.linalg.lstsq(step["axes"], step.pop("offset"))[0]
-    head, classes = plain["head"], plain["classes"]
+    head, classes, linear = plain["head"], plain["classes"], arrays(plain.get("linear"))
     return Recipe(
         plain["n_features"],
         steps,
@@ -68,6 +68,7 @@ def unpacked(plain):
         arrays(plain["down"]),
         Head(reference.array(head["weights"]), np.array(head["bias"])),
         classes and Classes(np.array(classes["labels"]), classes["factor"], arrays(classes["decoding"])),
+        linear=linear and Linear(**linear),
     )
 
 

@@ -13,7 +13,7 @@ from sklearn.random_projection import BaseRandomProjection
 from sklearn.utils.validation import check_is_fitted
 
 from craftmaps.export.portable import Classes, Head, Recipe
-from craftmaps.export.row_steps import METRICS, length_steps, metric_steps, refused, width_after
+from craftmaps.export.row_steps import METRICS, length_steps, linear_part, metric_steps, refused, width_after
 from craftmaps.export.transforms import hadamard_transformed
 from craftmaps.kernels import Exponential, Polynomial
 from craftmaps.learners import CraftClassifier, CraftRegressor
@@ -52,15 +52,16 @@ def _of_learner(model: Any) -> Recipe:
     """Return the recipe of a learner, with all that is linear in one matrix."""
     fitted = model._solved
     shaping, targets = fitted.features, fitted.targets
-    if shaping.linear is not None:
-        raise refused("linear_columns", shaping.linear)
     steps = metric_steps(shaping.metric) + length_steps(shaping.scale)
     weights, bias, classes = fitted.coef.T, fitted.intercept, None
     if isinstance(model, CraftClassifier):
         weights, bias, classes = _decoded(weights, bias, targets, model.calibration_)
     width = width_after(shaping.metric, model.n_features_in_)
-    features, down, weights = _folded(shaping.feature_map, weights, width)
-    return Recipe(model.n_features_in_, steps, features, down, Head(weights.T, bias), classes, _column_rule(model))
+    n_mapped = weights.shape[0] - fitted.n_linear
+    linear = linear_part(shaping, weights[n_mapped:])
+    features, down, weights = _folded(shaping.feature_map, weights[:n_mapped], width)
+    head = Head(weights.T, bias)
+    return Recipe(model.n_features_in_, steps, features, down, head, classes, _column_rule(model), linear)
 
 
 def _column_rule(model: Any) -> dict[str, Any] | None:
