@@ -138,8 +138,14 @@ LABELS = {
 }
 NAMES = [*MODELS, *TWO_CLASSES]
 # What cannot be compared to 1e-5: bits on the edge flip, and weights of landmarks cancel.
-IS_ROUGH = {"landmarks", "landmarks raw", "landmarks series", "regressor of landmarks", "craft over landmarks"}
-IS_ROUGH |= {"linear columns of a regressor"}
+IS_ROUGH = {
+    "landmarks",
+    "landmarks raw",
+    "landmarks series",
+    "regressor of landmarks",
+    "craft over landmarks",
+    "linear columns of a regressor",
+}
 
 
 @cache
