@@ -3,6 +3,7 @@
 from functools import cache
 
 import numpy as np
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from craftmaps import (
@@ -19,6 +20,7 @@ from craftmaps import (
     TensorSketch,
 )
 from craftmaps.shaping.gradient_metric import GradientMetric
+from craftmaps.shaping.quantile_columns import QuantileColumns
 
 P3 = Polynomial(3, 0.5, 1.5)
 WIDTH = 6
@@ -79,9 +81,19 @@ MODELS = {
     "covariance of few axes": _classifier(metric=CovarianceMetric(0.5, 4), normalize=False),
     "gradient": _classifier(metric="gradient"),
     "standard": _classifier(metric=StandardScaler()),
+    "standard, then gradient": _classifier(metric=make_pipeline(StandardScaler(), GradientMetric())),
+    "quantile": _classifier(metric=QuantileColumns()),
+    "quantile of few knots": _classifier(metric=QuantileColumns("uniform", 9, center=False), normalize=False),
+    "quantile, then gradient": _classifier(metric=make_pipeline(QuantileColumns(), GradientMetric())),
     "standard without mean": _classifier(metric=StandardScaler(with_mean=False)),
     "standard without spread": _classifier(metric=StandardScaler(with_std=False), normalize=False),
     "rows as they are": _classifier(normalize=False),
+    "linear columns": _classifier(linear_columns=True),
+    "linear columns, standard": _classifier(metric=StandardScaler(), linear_columns=True, decoding="loss"),
+    "linear columns, quantile": _classifier(
+        metric=make_pipeline(QuantileColumns(), GradientMetric()), linear_columns=True, calibration="matrix"
+    ),
+    "linear columns of a regressor": _regressor(feature_map="landmarks", linear_columns=True),
     "calibrated": _classifier(calibration="matrix", alphas=[1e-3, 1e-2]),
     "random code": _classifier(code="random", code_size=9),
     "hadamard code, hamming": _classifier(code="hadamard", decoding="hamming"),
@@ -117,6 +129,7 @@ MAPS = {
     "covariance": CovarianceMetric(),
     "gradient": GradientMetric(0.5),
     "standard": StandardScaler(),
+    "quantile": QuantileColumns(),
 }
 LABELS = {
     "text": ["<b>no</b>", "ja & \N{GREEK SMALL LETTER ALPHA}"],
@@ -125,7 +138,14 @@ LABELS = {
 }
 NAMES = [*MODELS, *TWO_CLASSES]
 # What cannot be compared to 1e-5: bits on the edge flip, and weights of landmarks cancel.
-IS_ROUGH = {"landmarks", "landmarks raw", "landmarks series", "regressor of landmarks", "craft over landmarks"}
+IS_ROUGH = {
+    "landmarks",
+    "landmarks raw",
+    "landmarks series",
+    "regressor of landmarks",
+    "craft over landmarks",
+    "linear columns of a regressor",
+}
 
 
 @cache

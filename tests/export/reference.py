@@ -42,6 +42,10 @@ def shaped(step, x):
     if kind == "columns":
         x = x if step["subtract"] is None else x - array(step["subtract"])
         return x if step["divide"] is None else x / array(step["divide"])
+    if kind == "table":
+        ends = np.cumsum(step["sizes"])[:-1]
+        tables = zip(*(np.split(array(step[name]), ends) for name in ("knots", "scores")), strict=True)
+        return np.array([np.interp(value, *table) for value, table in zip(x, tables, strict=True)])
     if kind == "axes":
         return array(step["axes"]) @ (x * 2.0 ** array(step["exponents"])) - step["offset"]
     if kind == "unit":
@@ -144,8 +148,10 @@ def projected(down, z):
 def outputs(plain, row):
     """Return corrected scores, numbers or features of a row."""
     x = np.asarray(row, np.float64)
+    rows = [x]
     for step in plain["steps"]:
         x = shaped(step, x)
+        rows.append(x)
     f = plain["features"]
     z = {"rows": lambda f, x: x, "maclaurin": maclaurin, "tensorsketch": tensorsketch, "landmarks": landmarks}[
         f["kind"]
@@ -157,6 +163,9 @@ def outputs(plain, row):
     if plain["head"] is None:
         return features
     result = array(plain["head"]["weights"]) @ z + plain["head"]["bias"]
+    linear = plain.get("linear")
+    if linear:
+        result += array(linear["weights"]) @ rows[linear["n_steps"]]
     decoding = plain["classes"] and plain["classes"]["decoding"]
     if decoding:
         code = array(decoding["words"])

@@ -31,7 +31,9 @@ def test_scores(name, tmp_path):
         assert (classes == found.argmax(axis=1)).all()
 
 
-@pytest.mark.parametrize("name", ["craft", "calibrated", "maclaurin", "random code, loss", "regressor"])
+@pytest.mark.parametrize(
+    "name", ["craft", "calibrated", "maclaurin", "random code, loss", "regressor", "linear columns"]
+)
 def test_whole_weights(name, tmp_path):
     _, expected, _, found = compared(name, tmp_path, "int16")
     worst = np.abs(found - expected).max() / np.abs(expected).max()

@@ -7,6 +7,7 @@ import pytest
 
 from craftmaps._rows import randomness
 from craftmaps.export.c_text import source_part
+from craftmaps.export.packing import packed, unpacked
 from tests.export import compiled_c, models
 from tests.export.golden import NAMES, TIES, golden, golden_models
 from tests.export.javascript import BROWSER, MiniRacer
@@ -33,6 +34,24 @@ def test_scores(predictor, name, monkeypatch):
 @pytest.mark.parametrize("predictor", PREDICTORS)
 def test_faults_show(predictor, fault, monkeypatch):
     assert deviation(predictor, golden_models()["craft"], fault, monkeypatch) > 100 * tolerance(predictor, "craft")
+
+
+def _with_rolled_scores(recipe):
+    table = recipe["steps"][0]
+    table["scores"] = packed(np.roll(unpacked(table["scores"]), 1), "float64")
+
+
+def _with_other_columns(recipe):
+    recipe["linear"]["n_steps"] = 0
+
+
+@pytest.mark.parametrize("change", [_with_rolled_scores, _with_other_columns])
+@pytest.mark.parametrize("predictor", PREDICTORS)
+def test_tables_and_linear_columns_matter(predictor, change, monkeypatch):
+    name = "linear columns, quantile"
+    model = golden_models()[name]
+    change(model["recipe"])
+    assert deviation(predictor, model, None, monkeypatch) > 100 * tolerance(predictor, name)
 
 
 @pytest.mark.parametrize("name", ["craft", "craft stratified", "tensorsketch of odd width", "regressor"])

@@ -24,7 +24,7 @@ def test_scores(name):
 SIMD = ["craft", "craft wide", "craft real", "craft stratified", "maclaurin", "maclaurin geometric", "covariance"]
 
 
-@pytest.mark.parametrize("name", [*SIMD, "random code, loss", "regressor", "two classes"])
+@pytest.mark.parametrize("name", [*SIMD, "linear columns, quantile", "random code, loss", "regressor", "two classes"])
 @pytest.mark.parametrize("n", [1, 4, 7])
 def test_four_rows_at_a_time(name, n):
     model, X = models.fitted(name), models.unseen_rows()[:n]

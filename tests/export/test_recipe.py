@@ -53,7 +53,7 @@ def test_features(name):
 
 
 @pytest.mark.parametrize("precision", ["float32", "int16"])
-@pytest.mark.parametrize("name", ["craft", "covariance", "landmarks", "random code, loss"])
+@pytest.mark.parametrize("name", ["craft", "covariance", "landmarks", "linear columns, quantile", "random code, loss"])
 def test_rounded(name, precision):
     model, X = models.fitted(name), models.unseen_rows()
     plain = plain_of(model, precision)

@@ -4,36 +4,32 @@ from typing import Any
 
 import numpy as np
 
-from craftmaps.export.c_text import array, single
+from craftmaps.export.c_text import array, single, source_part
+from craftmaps.export.packing import knot_precision
 from craftmaps.export.portable import Recipe
+
+# The types of the arrays of steps; tables have another one.
+_TYPES = {"subtract": "float", "divide": "float", "axes": "float", "sizes": "int32_t", "scores": "float"}
 
 
 def shaping_text(recipe: Recipe) -> str:
     """Return arrays of the steps, a function that shapes a row into craft_x, and craft_init."""
-    arrays, calls, n = [], [], recipe.n_features
-    source = "row"
-    for i, step in enumerate(recipe.steps):
-        arrays += [
-            array(f"{name}{i}", np.ravel(step[name]))
-            for name in ("subtract", "divide", "axes")
-            if step.get(name) is not None
-        ]
-        if step["kind"] == "axes" and source != "row":  # a product cannot be made in place
-            arrays.append(f"static float craft_before{i}[{n}];")
-            calls.append(f"memcpy(craft_before{i}, craft_x, sizeof craft_before{i});")
-            source = f"craft_before{i}"
-        elif step["kind"] != "axes" and source == "row":
-            calls.append(f"memcpy(craft_x, row, sizeof(float) * {n});")
-        calls.append(_CALLS[step["kind"]](step, i, n, source))
-        n = step["axes"].shape[0] if step["kind"] == "axes" else n
-        source = "craft_x"
-    if source == "row":
-        calls.append(f"memcpy(craft_x, row, sizeof(float) * {n});")
+    knot = _knot_type(recipe)
+    types = _TYPES if knot is None else _TYPES | {"knots": knot}
+    arrays = [
+        array(f"{name}{i}", np.ravel(step[name]), kind)
+        for i, step in enumerate(recipe.steps)
+        for name, kind in types.items()
+        if step.get(name) is not None
+    ]
+    buffers, calls = _calls(recipe)
     draws = ["craft_draw();"] if "seed" in recipe.features else []
     draws += ["craft_draw_down();"] if recipe.down is not None else []
     return "\n".join(
         [
+            *([f"typedef {knot} craft_knot;", source_part("table.h")] if knot is not None else []),
             *arrays,
+            *buffers,
             _room(recipe),
             _function("craft_shape(const float *row)", calls),
             "/* To be called once, before the first prediction. */",
@@ -42,10 +38,43 @@ def shaping_text(recipe: Recipe) -> str:
     )
 
 
+def _calls(recipe: Recipe) -> tuple[list[str], list[str]]:
+    """Return buffers, and the calls that shape a row into craft_x."""
+    buffers, calls, n, source = [], [], recipe.n_features, "row"
+    n_before = None if recipe.linear is None else recipe.linear.n_steps
+    for i, step in enumerate(recipe.steps):
+        if i == n_before:
+            calls.append(_copied("craft_linear_column", source, n))
+        if step["kind"] == "axes" and source != "row":  # a product cannot be made in place
+            buffers.append(f"static float craft_before{i}[{n}];")
+            calls.append(_copied(f"craft_before{i}", source, n))
+            source = f"craft_before{i}"
+        elif step["kind"] != "axes" and source == "row":
+            calls.append(_copied("craft_x", source, n))
+        calls.append(_CALLS[step["kind"]](step, i, n, source))
+        n = step["axes"].shape[0] if step["kind"] == "axes" else n
+        source = "craft_x"
+    if len(recipe.steps) == n_before:
+        calls.append(_copied("craft_linear_column", source, n))
+    if source == "row":
+        calls.append(_copied("craft_x", source, n))
+    return buffers, calls
+
+
+def _copied(to: str, source: str, n: int) -> str:
+    """Return the call that copies a row."""
+    return f"memcpy({to}, {source}, sizeof(float) * {n});"
+
+
 def _columns(step: dict[str, Any], i: int, n: int, source: str) -> str:
     """Return the call that scales columns."""
     names = [f"craft_{name}{i}" if step[name] is not None else "0" for name in ("subtract", "divide")]
     return f"craft_scale_columns(craft_x, {', '.join(names)}, {n});"
+
+
+def _table(step: dict[str, Any], i: int, n: int, source: str) -> str:
+    """Return the call that looks columns up in tables."""
+    return f"craft_look_up(craft_x, craft_sizes{i}, craft_knots{i}, craft_scores{i}, {n});"
 
 
 def _axes(step: dict[str, Any], i: int, n: int, source: str) -> str:
@@ -63,7 +92,13 @@ def _multiply(step: dict[str, Any], i: int, n: int, source: str) -> str:
     return f"craft_multiply(craft_x, {single(step['factor'])}, {n});"
 
 
-_CALLS = {"columns": _columns, "axes": _axes, "unit": _unit, "multiply": _multiply}
+_CALLS = {"columns": _columns, "table": _table, "axes": _axes, "unit": _unit, "multiply": _multiply}
+
+
+def _knot_type(recipe: Recipe) -> str | None:
+    """Return what C has the knots of tables as: doubles where floats would move scores; None without a table."""
+    precisions = {knot_precision(step) for step in recipe.steps if step["kind"] == "table"}
+    return ("double" if "float64" in precisions else "float") if precisions else None
 
 
 def _room(recipe: Recipe) -> str:

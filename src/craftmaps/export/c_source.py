@@ -179,14 +179,17 @@ def _head(recipe: Recipe, weights: str) -> str:
     if weights == "int16":
         scale, kind = row_scales(matrix), "int16_t"
         matrix = np.round(matrix / scale[:, None])
-    return "\n".join(
-        [
-            definitions(SUMS=matrix.shape[1]),
-            array("head", matrix, kind),
-            array("head_scale", scale),
-            array("bias", recipe.head.bias, "double"),
-        ]
-    )
+    parts = [
+        definitions(SUMS=matrix.shape[1]),
+        array("head", matrix, kind),
+        array("head_scale", scale),
+        array("bias", recipe.head.bias, "double"),
+    ]
+    if recipe.linear is not None:  # columns may have unlike units, so their weights stay floats
+        n_columns = recipe.linear.weights.shape[1]
+        parts += [definitions(LINEAR_COLUMNS=n_columns), array("linear_weight", recipe.linear.weights)]
+        parts.append(f"static float craft_linear_column[{n_columns}];")
+    return "\n".join(parts)
 
 
 def _ending(recipe: Recipe) -> str:

@@ -1,4 +1,4 @@
-"""Steps and features of a recipe as ONNX nodes. A tensor has a column for each row of the input."""
+"""Features of a recipe as ONNX nodes. A tensor has a column for each row of the input."""
 
 import math
 from collections.abc import Callable
@@ -21,55 +21,6 @@ class Piece(NamedTuple):
     tensor: str
     columns: NDArray[np.int64]
     weight: float = 1.0
-
-
-def shape_rows(g: Graph, x: str, steps: list[dict[str, Any]], dtype: Any) -> str:
-    """Add the steps of rows; rows of double precision are rounded after what the first step subtracts."""
-    if dtype != np.float32:
-        first = steps[0].get("subtract") if steps else None
-        if first is not None:
-            x = g("Sub", x, g.column(first, dtype=dtype))
-            steps = [steps[0] | {"subtract": None}, *steps[1:]]
-        x = g.cast(x, np.float32)
-    for step in steps:
-        x = _STEPS[step["kind"]](g, x, step)
-    return x
-
-
-def _columns(g: Graph, x: str, step: dict[str, Any]) -> str:
-    """Subtract from columns, and divide them."""
-    if step["subtract"] is not None:
-        x = g("Sub", x, g.column(step["subtract"]))
-    return x if step["divide"] is None else g("Div", x, g.column(step["divide"]))
-
-
-def _axes(g: Graph, x: str, step: dict[str, Any]) -> str:
-    """Centre rows and multiply them with axes."""
-    if step["subtract"] is not None:
-        x = g("Sub", x, g.column(step["subtract"]))
-    return g("MatMul", g.constant(step["axes"]), x)
-
-
-def _unit(g: Graph, x: str, step: dict[str, Any]) -> str:
-    """Bring rows to unit length; divide them by their largest entry first, as squares may overflow."""
-    axis, zero, one = g.shape(0), g.constant(0.0), g.constant(1.0)
-    for operator, of in (("ReduceMax", lambda x: g("Abs", x)), ("ReduceL2", lambda x: x)):
-        size = g(operator, of(x), axis, keepdims=1)
-        x = g("Div", x, g("Where", g("Greater", size, zero), size, one))
-    return x
-
-
-def _multiply(g: Graph, x: str, step: dict[str, Any]) -> str:
-    """Multiply rows by one factor."""
-    return g("Mul", x, g.constant(step["factor"]))
-
-
-_STEPS: dict[str, Callable[[Graph, str, dict[str, Any]], str]] = {
-    "columns": _columns,
-    "axes": _axes,
-    "unit": _unit,
-    "multiply": _multiply,
-}
 
 
 def up_features(g: Graph, x: str, features: dict[str, Any]) -> list[Piece]:

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from craftmaps._system.atomic_files import new_file
 from craftmaps.export import drawing
 from craftmaps.export.graph import OPSET, Graph
-from craftmaps.export.graph_features import Piece, hadamard, ones, shape_rows, turned, up_features
+from craftmaps.export.graph_features import Piece, hadamard, ones, turned, up_features
+from craftmaps.export.graph_steps import shape_rows
 from craftmaps.export.portable import Classes, Recipe
 from craftmaps.export.recipe import recipe_of
 
@@ -79,7 +80,8 @@ def model_proto(recipe: Recipe) -> Any:
 
 def add_recipe(g: Graph, recipe: Recipe, x: str, dtype: Any) -> dict[str, tuple[Any, int | None]]:
     """Add a whole prediction; return the names of its outputs with their type and width."""
-    x = shape_rows(g, g("Transpose", x, perm=[1, 0]), recipe.steps, dtype)
+    rows = shape_rows(g, g("Transpose", x, perm=[1, 0]), recipe.steps, dtype)
+    x = rows[-1]
     pieces = up_features(g, x, recipe.features)
     if recipe.head is None:
         features = _finished(g, x, pieces, recipe)
@@ -87,6 +89,9 @@ def add_recipe(g: Graph, recipe: Recipe, x: str, dtype: Any) -> dict[str, tuple[
         return {"features": (np.float32, recipe.n_outputs)}
     # A kernel of degree 0 has constant features alone.
     outputs, bias = _outputs(g, pieces or [Piece(ones(g, x), np.zeros(1, np.int64), 0.0)], recipe)
+    if recipe.linear is not None:
+        n_steps, weights = recipe.linear
+        outputs = g("Add", outputs, g("MatMul", g.constant(weights), rows[n_steps]))
     if recipe.classes is None:
         # Targets may be far from zero, and single precision would round them to what the bias has of digits.
         numbers = g("Add", g.cast(outputs, np.float64), g.column(bias, dtype=np.float64))

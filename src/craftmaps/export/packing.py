@@ -11,6 +11,8 @@ from craftmaps.export.portable import Head, Recipe
 FORMAT = "craftmaps portable 1"
 PRECISIONS = ("int16", "float32", "float64")
 _LARGEST_INT16 = 2**15 - 1
+# How far rounded knots may move scores, which have variance 1; weights of two bytes round more.
+_MOVED, _MOVED_INT16 = 1e-6, 1e-4
 _LABEL_KINDS = {"b": "boolean", "i": "integer", "u": "integer", "f": "number"}
 
 
@@ -27,6 +29,7 @@ def to_plain(recipe: Recipe, precision: str = "float32") -> dict[str, Any]:
         "features": _plain(recipe.features, exact),
         "down": _plain(recipe.down, exact),
         "head": None if head is None else _head(head, matrices),
+        "linear": None if recipe.linear is None else _plain(recipe.linear._asdict(), exact),
         "classes": None if classes is None else _classes(classes, exact),
         "columns": recipe.columns,
     }
@@ -49,6 +52,9 @@ def _step(step: dict[str, Any], precision: str, exact: str) -> dict[str, Any]:
 
     Axes @ (x - mean) is written as axes @ x - offset, which is shorter and good in double precision.
     """
+    if step["kind"] == "table":
+        needed = knot_precision(step, _MOVED_INT16 if precision == "int16" else _MOVED)
+        return _plain(step, exact) | {"knots": packed(step["knots"], "float64" if exact == "float64" else needed)}
     if step["kind"] != "axes":
         return _plain(step, exact)
     largest = np.abs(step["axes"]).max(axis=0)
@@ -56,6 +62,16 @@ def _step(step: dict[str, Any], precision: str, exact: str) -> dict[str, Any]:
     axes = packed(step["axes"] / np.exp2(exponents), precision)
     offset = unpacked(axes) @ (step["subtract"] * np.exp2(exponents))
     return {"kind": "axes", "exponents": packed(exponents, "int8"), "axes": axes, "offset": offset.tolist()}
+
+
+def knot_precision(step: dict[str, Any], tolerance: float = _MOVED) -> str:
+    """Name the precision that the knots of a table need: "float64" where rounding them to float32 moves scores."""
+    with np.errstate(over="ignore"):
+        rounded = step["knots"].astype(np.float32).astype(np.float64)
+    ends = np.cumsum(step["sizes"])[:-1]
+    columns = zip(*(np.split(values, ends) for values in (rounded, step["knots"], step["scores"])), strict=True)
+    moved = [np.abs(np.interp(at, knots, scores) - scores).max() for at, knots, scores in columns]
+    return "float32" if np.isfinite(rounded).all() and max(moved) <= tolerance else "float64"
 
 
 def _classes(classes: Any, exact: str) -> dict[str, Any]:

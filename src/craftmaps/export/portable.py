@@ -3,7 +3,7 @@
 A recipe is a list of steps that shape a row, the up-features of the shaped row, a down-projection of them, and a head:
 everything linear that follows, folded into one matrix in float64. `docs/export.rst` describes the format.
 
-A new kind of step is read in `recipe._metric_steps`, and done by a function in `graph_features._STEPS`, one in
+A new kind of step is read in `row_steps.metric_steps`, and done by a function in `graph_steps._STEPS`, one in
 `c_shaping._CALLS`, and a file `web/step_KIND.js`; features likewise.
 """
 
@@ -19,6 +19,13 @@ class Head(NamedTuple):
 
     weights: NDArray[np.float64]
     bias: NDArray[np.float64]
+
+
+class Linear(NamedTuple):
+    """Columns beside the features: weights @ the row after its first `n_steps` steps is added to the outputs."""
+
+    n_steps: int
+    weights: NDArray[np.float64]
 
 
 class Classes(NamedTuple):
@@ -42,7 +49,7 @@ class Recipe:
     n_features : int
         Width of the rows.
     steps : list of dict
-        What rows go through first, in order; each has a `kind`: "columns", "axes", "unit" or "multiply".
+        What rows go through first, in order; each has a `kind`: "columns", "table", "axes", "unit" or "multiply".
     features : dict
         The up-features; `kind` is "rows", "maclaurin", "tensorsketch" or "landmarks".
     down : dict or None
@@ -53,6 +60,8 @@ class Recipe:
         None for numbers and for features.
     columns : dict or None
         The rule by which tables become rows, as plain values.
+    linear : Linear or None
+        What the columns of rows add to the outputs of the head.
     """
 
     n_features: int
@@ -62,6 +71,7 @@ class Recipe:
     head: Head | None = None
     classes: Classes | None = None
     columns: dict[str, Any] | None = None
+    linear: Linear | None = None
 
     @property
     def n_outputs(self) -> int:

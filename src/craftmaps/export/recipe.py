@@ -1,6 +1,6 @@
 """The recipe of a prediction: what another language needs to predict as a model does.
 
-The only module that reads the inside of maps and learners.
+The only module that reads the inside of maps and learners; `row_steps` reads metrics.
 """
 
 import math
@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
-from sklearn.preprocessing import StandardScaler
 from sklearn.random_projection import BaseRandomProjection
 from sklearn.utils.validation import check_is_fitted
 
 from craftmaps.export.portable import Classes, Head, Recipe
+from craftmaps.export.row_steps import METRICS, length_steps, linear_part, metric_steps, refused, width_after
 from craftmaps.export.transforms import hadamard_transformed
 from craftmaps.kernels import Exponential, Polynomial
 from craftmaps.learners import CraftClassifier, CraftRegressor
@@ -23,7 +23,7 @@ from craftmaps.maps.landmarks import LandmarkMap
 from craftmaps.maps.maclaurin import RandomMaclaurin
 from craftmaps.maps.projections import FoldedHadamard, HadamardProjection, SubsampledHadamard
 from craftmaps.maps.tensor_sketch import TensorSketch
-from craftmaps.shaping.covariance_metric import LinearMetric
+from craftmaps.shaping.row_shaping import steps_of
 from craftmaps.tables import Column, Columns
 
 _IDENTITY_ROWS = 1024
@@ -35,9 +35,9 @@ def recipe_of(model: Any) -> Recipe:
         return model
     if isinstance(model, (CraftClassifier, CraftRegressor)):
         return _of_learner(model)
-    if isinstance(model, (LinearMetric, StandardScaler)):
+    if isinstance(model, METRICS):
         check_is_fitted(model)
-        return Recipe(model.n_features_in_, _metric_steps(model), _rows(_width_after(model)))
+        return Recipe(model.n_features_in_, metric_steps(model), _rows(width_after(model, model.n_features_in_)))
     if isinstance(model, FeatureMap):
         check_is_fitted(model)
         features, down = _whole_map(model)
@@ -52,15 +52,16 @@ def _of_learner(model: Any) -> Recipe:
     """Return the recipe of a learner, with all that is linear in one matrix."""
     fitted = model._solved
     shaping, targets = fitted.features, fitted.targets
-    if shaping.linear is not None:
-        raise _refused("linear_columns", shaping.linear)
-    steps = _metric_steps(shaping.metric) + _length_steps(shaping.scale)
+    steps = metric_steps(shaping.metric) + length_steps(shaping.scale)
     weights, bias, classes = fitted.coef.T, fitted.intercept, None
     if isinstance(model, CraftClassifier):
         weights, bias, classes = _decoded(weights, bias, targets, model.calibration_)
-    width = model.n_features_in_ if shaping.metric is None else _width_after(shaping.metric)
-    features, down, weights = _folded(shaping.feature_map, weights, width)
-    return Recipe(model.n_features_in_, steps, features, down, Head(weights.T, bias), classes, _column_rule(model))
+    width = width_after(shaping.metric, model.n_features_in_)
+    n_mapped = weights.shape[0] - fitted.n_linear
+    linear = linear_part(shaping, weights[n_mapped:])
+    features, down, weights = _folded(shaping.feature_map, weights[:n_mapped], width)
+    head = Head(weights.T, bias)
+    return Recipe(model.n_features_in_, steps, features, down, head, classes, _column_rule(model), linear)
 
 
 def _column_rule(model: Any) -> dict[str, Any] | None:
@@ -94,7 +95,7 @@ def facts_of(model: Any) -> list[tuple[str, str]]:
     if kernel is not None:
         facts.append(("kernel", repr(kernel)))
     if shaping.metric is not None:
-        facts.append(("metric", type(shaping.metric).__name__))
+        facts.append(("metric", ", ".join(type(step).__name__ for step in steps_of(shaping.metric))))
     error = getattr(model, "cv_results_", {}).get("error")
     if error is not None and isinstance(model, CraftClassifier):
         facts.append(("held-out error", f"{100 * float(error):.2f} %"))
@@ -115,35 +116,6 @@ def _decoded(
         decode = decode @ matrix
     bias = bias @ decode if offset is None else bias @ decode + offset
     return weights @ decode, bias, Classes(targets.classes, float(calibration.factor), None)
-
-
-# Steps of rows.
-
-
-def _metric_steps(metric: Any) -> list[dict[str, Any]]:
-    """Return the steps of a metric."""
-    if metric is None:
-        return []
-    if isinstance(metric, LinearMetric):
-        steps = [{"kind": "axes", "subtract": metric.mean_, "axes": metric.components_}]
-        return [*steps, {"kind": "unit"}] if metric._has_unit_rows else steps
-    if isinstance(metric, StandardScaler):
-        subtract = metric.mean_ if metric.with_mean else None
-        divide = metric.scale_ if metric.with_std else None
-        return [{"kind": "columns", "subtract": subtract, "divide": divide}]
-    raise _refused("metric", metric)
-
-
-def _length_steps(scale: float | None) -> list[dict[str, Any]]:
-    """Return the step that sets the length of rows."""
-    if scale is None:
-        return [{"kind": "unit"}]
-    return [] if scale == 1 else [{"kind": "multiply", "factor": float(scale)}]
-
-
-def _width_after(metric: Any) -> int:
-    """Return the width of rows behind a metric."""
-    return metric.components_.shape[0] if isinstance(metric, LinearMetric) else metric.n_features_in_
 
 
 # Features, with weights that are pulled back through what is linear, and without.
@@ -194,7 +166,7 @@ def _whole_map(feature_map: Any) -> tuple[dict[str, Any], dict[str, Any] | None]
     if isinstance(feature_map, CraftMap):
         features, between = _whole_map(feature_map.up_)
         if between is not None:
-            raise _refused("up-projection", feature_map.up_)
+            raise refused("up-projection", feature_map.up_)
         return features, _down(feature_map.down_, feature_map.n_kept_)
     if isinstance(feature_map, HadamardProjection):
         return _rows(feature_map.n_features_in_), _down(feature_map, 0)
@@ -214,7 +186,7 @@ def _down(down: Any, kept: int) -> dict[str, Any]:
     if isinstance(down, BaseRandomProjection):
         matrix = _pulled_back(down, np.eye(down.n_components_))
         return {"kind": "matrix", "matrix": matrix, "n_components": matrix.shape[1], "kept": kept}
-    raise _refused("down-projection", down)
+    raise refused("down-projection", down)
 
 
 def _fold(down: HadamardProjection, kept: int) -> dict[str, Any]:
@@ -242,7 +214,7 @@ def _columns(feature_map: Any) -> dict[str, Any]:
     for map_class, read in _READERS.items():
         if isinstance(feature_map, map_class):
             return read(feature_map)
-    raise _refused("feature map", feature_map)
+    raise refused("feature map", feature_map)
 
 
 def _rows(width: int) -> dict[str, Any]:
@@ -309,11 +281,3 @@ def _kernel(kernel: Any) -> dict[str, Any]:
 
 
 _READERS = {RandomMaclaurin: _maclaurin, TensorSketch: _tensor_sketch, LandmarkMap: _landmarks}
-
-
-def _refused(part: str, got: Any) -> TypeError:
-    """Return the error of a part that comes from elsewhere."""
-    return TypeError(
-        f"The {part} must be one of craftmaps to be exported, got {type(got).__name__} of "
-        f"{type(got).__module__.split('.')[0]}, which other languages do not know."
-    )

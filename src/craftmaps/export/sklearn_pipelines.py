@@ -15,6 +15,7 @@ from craftmaps.maps.projections import SubsampledHadamard
 from craftmaps.maps.tensor_sketch import TensorSketch
 from craftmaps.shaping.covariance_metric import CovarianceMetric
 from craftmaps.shaping.gradient_metric import GradientMetric
+from craftmaps.shaping.quantile_columns import QuantileColumns
 
 _MAPS = (
     RandomMaclaurin,
@@ -24,6 +25,7 @@ _MAPS = (
     LandmarkMap,
     CovarianceMetric,
     GradientMetric,
+    QuantileColumns,
 )
 # What skl2onnx has labels, probabilities and features as.
 _TYPES = {

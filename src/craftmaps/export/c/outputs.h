@@ -11,5 +11,9 @@ static inline int craft_map(const float *row) {
 static inline float craft_output(int c) {
   float sum = 0;
   for (long i = 0; i < CRAFT_SUMS; i++) sum += (float)craft_head[c][i] * craft_sum[i];
-  return sum * craft_head_scale[c];
+  sum *= craft_head_scale[c];
+#ifdef CRAFT_LINEAR_COLUMNS
+  for (int i = 0; i < CRAFT_LINEAR_COLUMNS; i++) sum += craft_linear_weight[c][i] * craft_linear_column[i];
+#endif
+  return sum;
 }

@@ -22,16 +22,23 @@ function loadModel(recipe) {
   // Constant features are the same for every row.
   const bias = recipe.head.bias.map((b, c) =>
     features.base ? features.base.reduce((sum, v, i) => sum + head[c * n + i] * v, b) : b);
-  const shape = (row) => steps.reduce((x, step) => step(x), Float64Array.from(row));
+  const through = (row, some) => some.reduce((x, step) => step(x), Float64Array.from(row));
+  const shape = (row) => through(row, steps), linear = recipe.linear && numbersOf(recipe.linear.weights);
+  // What the outputs of a row start from: the bias, and what its columns add.
+  function start(row) {
+    if (!linear) return bias;
+    const x = through(row, steps.slice(0, recipe.linear.n_steps));
+    return bias.map((b, c) => x.reduce((sum, v, i) => sum + linear[c * x.length + i] * v, b));
+  }
   function outputs(row) {
     total.fill(0);
     features.add(shape(row), total);
-    return bias.map((sum, c) => {
+    return start(row).map((sum, c) => {
       for (let i = 0, at = c * n; i < n; i++) sum += head[at + i] * total[i];
       return sum;
     });
   }
-  return { recipe, features, shape, outputs, head, bias, n, k, fast: null };
+  return { recipe, features, shape, start, outputs, head, n, k, fast: null };
 }
 
 // Outputs of many rows: in WebAssembly four at a time where there is any, else one after the other.

@@ -41,6 +41,6 @@ function loadSimd(model, bytes) {
       for (let r = 0; r < 4; r++) F[sums + 4 * c + r] += weight * F[x + 4 * i + r];
     });
     multiply(4 * out, 4 * head, 4 * sums, n, k);
-    return rows.map((_, r) => model.bias.map((b, c) => F[out + 4 * c + r] + b));
+    return rows.map((row, r) => model.start(row).map((b, c) => F[out + 4 * c + r] + b));
   };
 }
