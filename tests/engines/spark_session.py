@@ -10,8 +10,11 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-# PySpark says so of every function that it is given, on pandas 3.
-PANDAS = "ignore:PySpark does not yet fully support pandas:FutureWarning"
+# What PySpark is warned of: it says the first of every function that it is given, on pandas 3, and leaves sockets open.
+PYSPARK_WARNINGS = [
+    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
+    pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),
+]
 QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # a short run is over before more compilation pays
 CONFIGURATION = {
     "spark.ui.enabled": "false",

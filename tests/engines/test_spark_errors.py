@@ -11,9 +11,9 @@ import craftmaps
 from craftmaps import CraftClassifier, CraftRegressor, Polynomial
 from tests.engines.spark_rows import SMALL, WEIGHT, Y, frame
 from tests.engines.spark_rows import X as ROWS
-from tests.engines.spark_session import PANDAS, spark  # noqa: F401 - a fixture
+from tests.engines.spark_session import PYSPARK_WARNINGS, spark  # noqa: F401 - a fixture
 
-pytestmark = pytest.mark.filterwarnings(PANDAS)
+pytestmark = PYSPARK_WARNINGS
 MODEL = CraftClassifier(Polynomial(2), metric=None, **SMALL)
 
 

@@ -6,9 +6,9 @@ import pytest
 from craftmaps import CraftClassifier, CraftRegressor, Exponential, GradientMetric, Polynomial
 from tests.engines.spark_rows import NUMBERS, SMALL, WEIGHT, Y, assert_same, frame
 from tests.engines.spark_rows import X as ROWS
-from tests.engines.spark_session import PANDAS, spark  # noqa: F401 - a fixture
+from tests.engines.spark_session import PYSPARK_WARNINGS, spark  # noqa: F401 - a fixture
 
-pytestmark = pytest.mark.filterwarnings(PANDAS)
+pytestmark = PYSPARK_WARNINGS
 EXPLICIT = SMALL | {"kernel": Polynomial(2), "metric": None}
 
 
