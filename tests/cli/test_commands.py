@@ -331,7 +331,7 @@ def test_demo(tmp_path):
 
 def test_version_and_help():
     assert re.match(r"craftmaps \d+\.\d+\.\d+\nPython 3", run("--version").stdout)
-    commands = ("train", "predict", "evaluate", "inspect", "plan", "data", "demo")
+    commands = ("train", "predict", "evaluate", "inspect", "settle", "tally", "combine", "plan", "data", "demo")
     listed = run("--help").stdout
     for command in commands:
         assert command in listed
@@ -343,7 +343,9 @@ def test_without_arguments_the_help_is_shown():
     assert len(run().stdout.splitlines()) > 15
 
 
-@pytest.mark.parametrize("command", ["train", "predict", "evaluate", "inspect", "plan", "data", "demo"])
+@pytest.mark.parametrize(
+    "command", ["train", "predict", "evaluate", "inspect", "settle", "tally", "combine", "plan", "data", "demo"]
+)
 def test_help_names_arguments_as_users_do(command):
     helped = run(command, "--help").stdout
     assert not re.search(r"<(list|lambda|str|path|function|Any)\b", helped)

@@ -15,8 +15,8 @@ from craftmaps.cli import interrupts
 from craftmaps.cli.argument_names import named_as_options
 from craftmaps.cli.description import describe_tally
 from craftmaps.cli.files import writing
-from craftmaps.cli.like_tallies import naming, read_like
-from craftmaps.cli.model_rows import blocks_of, labelled_columns_of, open_labelled_rows, read_settled
+from craftmaps.cli.like_tallies import read_like
+from craftmaps.cli.model_rows import blocks_of, labelled_columns_of, naming, open_labelled_rows, read_settled
 from craftmaps.cli.progress_bar import ProgressBar
 from craftmaps.cli.scoring import score
 from craftmaps.cli.summary import summarise

@@ -1,13 +1,11 @@
 """Tallies of files that go together; others are refused with the names of both files and the difference."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from craftmaps import Tally
-from craftmaps.cli.model_rows import column_rule, read_settled
+from craftmaps.cli.model_rows import column_rule, naming, read_settled
 from craftmaps.learners.parameters import refuse_other_parameters
 from craftmaps.tables import Columns, listed
 
@@ -24,15 +22,6 @@ def read_like(path: Path, option: str, settled: Any, like: Path) -> Tally:
         settled.tally_.refuse_unlike(other.tally_)
         _refuse_other_encodings(*rules)
     return other.tally_
-
-
-@contextmanager
-def naming(words: str) -> Iterator[None]:
-    """Begin an error with the names of the files that it is about."""
-    try:
-        yield
-    except ValueError as error:
-        raise ValueError(f"{words}: {error}") from None
 
 
 def _refuse_other_names(one: Columns | None, other: Columns | None) -> None:

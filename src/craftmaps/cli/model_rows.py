@@ -1,6 +1,7 @@
 """Rows of files in the form that a model takes."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -38,7 +39,18 @@ def read_settled(path: Path, name: str) -> Any:
     settled = read_model(path, name)
     if not has_tally(settled):
         raise ValueError(f"{name} must be a tally or a recipe, got {str(path)!r}, a model without its tally.")
+    with naming(f"{path} cannot be used"):
+        column_rule(settled)
     return settled
+
+
+@contextmanager
+def naming(words: str) -> Iterator[None]:
+    """Begin an error with the names of the files that it is about."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"{words}: {error}") from None
 
 
 def has_tally(model: Any) -> bool:
