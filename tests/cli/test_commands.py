@@ -17,7 +17,7 @@ from craftmaps._system.memory_budget import Budget, TooWideError, memory_budget
 from craftmaps._system.progress import Phase, Step
 from craftmaps.cli.model_rows import blocks_of
 from craftmaps.cli.progress_bar import ProgressBar
-from craftmaps.cli.training import TrainingRows
+from craftmaps.cli.training_rows import TrainingRows
 from craftmaps.report import Run
 from craftmaps.report.gather import gather
 from tests.cli.running import PLAIN, example_rows, run, run_json, trained, write_parquet
@@ -331,7 +331,19 @@ def test_demo(tmp_path):
 
 def test_version_and_help():
     assert re.match(r"craftmaps \d+\.\d+\.\d+\nPython 3", run("--version").stdout)
-    commands = ("train", "predict", "evaluate", "inspect", "plan", "data", "export", "demo")
+    commands = (
+        "train",
+        "predict",
+        "evaluate",
+        "inspect",
+        "settle",
+        "tally",
+        "combine",
+        "export",
+        "plan",
+        "data",
+        "demo",
+    )
     listed = run("--help").stdout
     for command in commands:
         assert command in listed
@@ -343,7 +355,9 @@ def test_without_arguments_the_help_is_shown():
     assert len(run().stdout.splitlines()) > 15
 
 
-@pytest.mark.parametrize("command", ["train", "predict", "evaluate", "inspect", "plan", "data", "demo"])
+@pytest.mark.parametrize(
+    "command", ["train", "predict", "evaluate", "inspect", "settle", "tally", "combine", "plan", "data", "demo"]
+)
 def test_help_names_arguments_as_users_do(command):
     helped = run(command, "--help").stdout
     assert not re.search(r"<(list|lambda|str|path|function|Any)\b", helped)
@@ -392,7 +406,7 @@ def test_progress_is_a_bar_on_a_terminal_and_lines_elsewhere(capsys):
 @pytest.mark.parametrize(("batch_rows", "sizes"), [(None, [100, 100, 40]), (120, [120, 120])])
 def test_a_small_budget_makes_small_blocks_unless_their_size_is_given(tmp_path, batch_rows, sizes):
     data = write_parquet(tmp_path / "train.parquet")
-    rows = TrainingRows(str(data), "label", {"drop": ["x_3"]}, None, batch_rows)
+    rows = TrainingRows(str(data), {"target": "label", "drop": ["x_3"]}, batch_rows)
     rows.fit_in(Budget(10**9, batch_rows=100, most_classes=5, is_packed=False))
     blocks = list(blocks_of(rows.stream))
     assert [block.X.shape for block in blocks] == [(size, 4) for size in sizes]

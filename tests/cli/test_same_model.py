@@ -29,7 +29,8 @@ def expected(tmp_path_factory):
     X, y = example_rows()
     X = X.astype(np.float32)
     blocks = [(X[i : i + BATCH_ROWS], y[i : i + BATCH_ROWS]) for i in range(0, len(y), BATCH_ROWS)]
-    model = CraftClassifier(Polynomial(3), 24, metric=None, random_state=0).fit_stream(blocks)
+    parameters = {"metric": None, "random_state": 0, "packed": False}  # the command line decides by memory
+    model = CraftClassifier(Polynomial(3), 24, **parameters).fit_stream(blocks)
     path = tmp_path_factory.mktemp("arrays") / "model.craft"
     model.save(path)
     return path

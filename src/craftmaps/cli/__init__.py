@@ -1,4 +1,4 @@
-"""The command line: `craftmaps train`, `predict`, `evaluate`, `inspect`, `plan`, `data` and `demo`.
+"""The command line: `craftmaps train`, `predict`, `evaluate` and so on, a module of `commands` each.
 
 A command reads its options, calls the library and prints. It computes nothing.
 """

@@ -1,4 +1,4 @@
-"""A model and its errors, as plain values and in words."""
+"""Models, tallies and errors, as plain values and in words."""
 
 import os
 from pathlib import Path
@@ -8,9 +8,34 @@ from craftmaps.cli.options import kernel_text
 
 
 def describe(model: Any, path: Path, target: str | int | None) -> dict[str, Any]:
-    """Return the settings of a model as plain values."""
+    """Return the settings of a model as plain values; a tally that was not solved becomes a model."""
+    classes = getattr(model, "classes_", None)
+    return _described_features(model, path, target) | {
+        "features": model.coef_.shape[-1],
+        "code": None if classes is None else model.code,
+        "calibration": None if classes is None else model.calibration_.name,
+        "alpha": model.alpha_,
+    }
+
+
+def describe_tally(settled: Any, tally: Any, path: Path, target: str | int | None) -> dict[str, Any]:
+    """Return the settings of a tally by a settled learner and what it holds as plain values, without solving it."""
+    sample = None if tally.held_out is None else tally.held_out.sample
+    return _described_features(settled, path, target) | {
+        "rows": tally.n_rows,
+        "classes": None if tally.classes is None else tally.classes.tolist(),
+        "features": tally.statistic.cross.shape[0],
+        "settled_on": settled.choices_.n_rows,
+        "held_out_rows": None if tally.held_out is None else tally.held_out.n_rows,
+        "raw_rows": 0 if sample is None else sample.X.shape[0],
+        "packed": tally.statistic.packed,
+    }
+
+
+def _described_features(model: Any, path: Path, target: str | int | None) -> dict[str, Any]:
+    """Return what models and tallies have in common."""
     features = model.features_
-    metric, scale, feature_map = features.metric, features.scale, features.feature_map
+    feature_map = features.feature_map
     classes = getattr(model, "classes_", None)
     return {
         "path": str(path),
@@ -20,35 +45,55 @@ def describe(model: Any, path: Path, target: str | int | None) -> dict[str, Any]
         "rows": model.n_rows_seen_,
         "columns": model.n_features_in_,
         "classes": None if classes is None else classes.tolist(),
-        "features": model.coef_.shape[-1],
         "feature_map": None if feature_map is None else type(feature_map).__name__,
         "kernel": kernel_text(getattr(feature_map, "kernel", None)),
-        "metric": _metric_text(metric),
-        "length": "unit length" if scale is None else f"times {scale:.4g}",
-        "code": None if classes is None else model.code,
-        "calibration": None if classes is None else model.calibration_.name,
-        "alpha": model.alpha_,
+        "metric": _metric_text(features.metric),
+        "length": "unit length" if features.scale is None else f"times {features.scale:.4g}",
         "seed": model.seed_,
     }
 
 
 def model_facts(model: dict[str, Any]) -> list[tuple[str, str]]:
     """Return a described model as names and values to print."""
-    classes = model["classes"]
-    told = "numbers" if classes is None else f"{len(classes):,} classes"
-    if classes is not None and len(classes) <= 12:
-        told += ": " + ", ".join(map(str, classes))
-    target = "" if model["target"] is None else f"{model['target']}, "
     facts = [
         ("learned from", f"{model['rows']:,} rows of {model['columns']:,} columns"),
-        ("target", f"{target}{told}"),
-        ("features", f"{model['features']:,}, {model['feature_map'] or 'the columns themselves'}"),
-        ("kernel", model["kernel"]),
-        ("metric", f"{model['metric']}; {model['length']}"),
+        *_feature_facts(model),
         ("alpha", f"{model['alpha']:.3g}"),
         ("seed", str(model["seed"])),
     ]
     return facts if model["calibration"] is None else [*facts, ("calibration", model["calibration"])]
+
+
+def tally_facts(tally: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return a described tally, or a recipe, which is one of no rows, as names and values to print."""
+    from craftmaps.report.html.wording import memory
+
+    held_out, settled_on = tally["held_out_rows"], tally["settled_on"]
+    packed = ", Gram matrix packed in float32" if tally["packed"] else ""
+    return [
+        ("tally" if tally["rows"] else "recipe", f"{tally['path']}, {memory(tally['bytes'])}"),
+        ("counts", f"{tally['rows']:,} rows of {tally['columns']:,} columns{packed}"),
+        *_feature_facts(tally),
+        ("settled on", f"{settled_on:,} rows" if settled_on else "no rows: everything was given"),
+        ("held out", "none" if held_out is None else f"{held_out:,} rows"),
+        ("raw rows", f"{tally['raw_rows']:,} in the file"),
+        ("seed", str(tally["seed"])),
+    ]
+
+
+def _feature_facts(described: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return the target and the features of a described model or tally as names and values to print."""
+    classes = described["classes"]
+    told = "numbers" if classes is None else f"{len(classes):,} classes"
+    if classes is not None and len(classes) <= 12:
+        told += ": " + ", ".join(map(str, classes))
+    target = "" if described["target"] is None else f"{described['target']}, "
+    return [
+        ("target", f"{target}{told}"),
+        ("features", f"{described['features']:,}, {described['feature_map'] or 'the columns themselves'}"),
+        ("kernel", described["kernel"]),
+        ("metric", f"{described['metric']}; {described['length']}"),
+    ]
 
 
 def error_text(scores: dict[str, Any] | None) -> str:

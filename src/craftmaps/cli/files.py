@@ -2,13 +2,22 @@
 
 import os
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 import typer
 
 from craftmaps.cli.interrupts import unfinished
+
+
+def check_outputs(outputs: Mapping[str, Path | None], sources: Sequence[str]) -> None:
+    """Refuse, before the work, files of options that cannot be written, that are inputs, or two that are the same."""
+    taken = list(sources)
+    for option, path in outputs.items():
+        if path is not None:
+            check_output(path, option, taken)
+            taken.append(str(path))
 
 
 def check_output(path: Path, option: str, sources: Sequence[str], suffixes: Sequence[str] = ()) -> None:
@@ -19,8 +28,8 @@ def check_output(path: Path, option: str, sources: Sequence[str], suffixes: Sequ
         raise IsADirectoryError(f"{option} must be a file, got the folder {str(path)!r}.")
     if path.exists() and not path.is_file():
         raise OSError(f"{option} must be a file, got the device or pipe {str(path)!r}.")
-    if path.exists() and any(os.path.exists(source) and path.samefile(source) for source in sources):
-        raise FileExistsError(f"{option} must be another file than those that are read, got {str(path)!r}.")
+    if any(_is_same(path, source) for source in sources):
+        raise FileExistsError(f"{option} must be another file than those that are read or written, got {str(path)!r}.")
     if not path.parent.is_dir():
         raise FileNotFoundError(f"{option} must be in a folder that exists, got {str(path)!r}.")
     try:
@@ -29,6 +38,13 @@ def check_output(path: Path, option: str, sources: Sequence[str], suffixes: Sequ
             pass
     except OSError as error:
         raise OSError(f"{option} must be a file that can be made, got {str(path)!r}: {error.strerror}.") from None
+
+
+def _is_same(path: Path, other: str) -> bool:
+    """Tell whether two paths are of one file, which may not exist yet."""
+    if os.path.exists(path) and os.path.exists(other):
+        return os.path.samefile(path, other)
+    return os.path.realpath(path) == os.path.realpath(other)
 
 
 @contextmanager

@@ -153,6 +153,9 @@ def option(parse: Callable[[str], Any], metavar: str, help: str) -> Any:
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of tables.")]
 Threads = Annotated[Any, option(whole_number(1), "N", "Threads to use; by default all cores.")]
 BatchRows = Annotated[Any, option(whole_number(1), "ROWS", "Rows to read at a time.")]
+BatchRowsThatFit = Annotated[
+    Any, option(whole_number(1), "ROWS", "Rows to read at a time; by default as memory allows.")
+]
 Drop = Annotated[list[str] | None, typer.Option(metavar="COL", help="Column to leave out; may be repeated.")]
 Categories = Annotated[
     list[str] | None,
@@ -174,4 +177,4 @@ Data = Annotated[
         metavar="DATA", help="Files, folders or globs of one format, or - for standard input.", show_default=False
     ),
 ]
-Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A file that train wrote.", show_default=False)]
+Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A file that train or combine wrote.", show_default=False)]

@@ -14,6 +14,7 @@ from typer.core import TyperCommand, TyperGroup
 from craftmaps import __version__
 from craftmaps.cli import interrupts
 from craftmaps.cli.argument_names import with_options
+from craftmaps.cli.commands.combine import combine
 from craftmaps.cli.commands.data import data
 from craftmaps.cli.commands.demo import demo
 from craftmaps.cli.commands.evaluate import evaluate
@@ -21,6 +22,8 @@ from craftmaps.cli.commands.export import export
 from craftmaps.cli.commands.inspect import inspect
 from craftmaps.cli.commands.plan import plan
 from craftmaps.cli.commands.predict import predict
+from craftmaps.cli.commands.settle import settle
+from craftmaps.cli.commands.tally import tally
 from craftmaps.cli.commands.train import train
 
 _DEBUG = "--debug"
@@ -141,7 +144,7 @@ def _options(
     """
 
 
-for command in (train, predict, evaluate, inspect, export, plan, data, demo):
+for command in (train, predict, evaluate, inspect, settle, tally, combine, export, plan, data, demo):
     app.command(cls=Command)(command)
 
 

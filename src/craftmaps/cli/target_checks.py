@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import typer
 
+from craftmaps._system.memory_budget import Budget
 from craftmaps.scores.target_look import TargetLook
 from craftmaps.streams import Block
 
@@ -36,19 +37,28 @@ def is_regression(wanted: bool | None, target: Any, look: TargetLook) -> bool:
     return False
 
 
-def checked_classes(blocks: Iterable[Block], target: Any, most: int, bound: int) -> Iterator[Block]:
-    """Yield blocks; refuse more classes than fit, before the learner allocates them, and fewer than two."""
+def labelled(blocks: Iterable[Block]) -> Iterator[Block]:
+    """Yield blocks; refuse rows without labels."""
+    for block in blocks:
+        if block.y is None:
+            raise ValueError("DATA must have labels, got none: name their column with --target.")
+        yield block
+
+
+def checked_classes(blocks: Iterable[Block], target: Any, budget: Budget, fewest: int = 1) -> Iterator[Block]:
+    """Yield blocks; refuse more classes than fit, before the learner allocates them, and at the end too few."""
     labels: set[Any] = set()
     n_rows = 0
     for block in blocks:
         y: Any = block.y
         labels.update(np.unique(y).tolist())
         n_rows += y.size
-        if len(labels) > most:
+        if len(labels) > budget.most_classes:
             raise ValueError(
-                f"The target {target!r} has more than {most:,} classes in {n_rows:,} rows, which is what fits in "
-                f"{bound / 1e9:.1f} GB: ask for fewer --components, or predict a number with --regression."
+                f"The target {target!r} has more than {budget.most_classes:,} classes in {n_rows:,} rows, which is "
+                f"what fits in {budget.n_bytes / 1e9:.1f} GB: ask for fewer --components, or predict a number with "
+                "--regression."
             )
         yield block
-    if len(labels) < 2:
-        raise ValueError(f"The target {target!r} must have at least 2 classes, got only {labels.pop()!r}.")
+    if len(labels) < fewest:
+        raise ValueError(f"The target {target!r} must have at least {fewest} classes, got only {labels.pop()!r}.")

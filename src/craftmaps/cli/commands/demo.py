@@ -63,11 +63,12 @@ def demo(
 
 def _train(train: Path, test: Path, out: Path, report: Path, components: int) -> dict[str, Any]:
     """Train as `craftmaps train` does; return the summary."""
-    from craftmaps.cli.training import Training, TrainingRows
+    from craftmaps.cli.training import Training
+    from craftmaps.cli.training_rows import TrainingRows
 
-    rows = TrainingRows(str(train), "label", {}, None, None)
+    rows = TrainingRows(str(train), {"target": "label"})
     parameters = {"kernel": "auto", "metric": "auto", "n_components": components, "random_state": 0}
-    budget = rows.budget(None, parameters)
+    budget = rows.budget(None, components, is_automatic=True)
     rows.fit_in(budget)
     training = Training(rows, parameters, budget)
     training.learn(every=100_000)

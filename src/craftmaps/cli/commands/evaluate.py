@@ -1,7 +1,6 @@
 """`craftmaps evaluate`: compare the predictions of a model with labels."""
 
 from contextlib import nullcontext
-from dataclasses import replace
 from typing import Annotated, Any
 
 import typer
@@ -45,13 +44,12 @@ def evaluate(
     Example: craftmaps evaluate model.craft test.parquet
     """
     from craftmaps import threads as using_threads
-    from craftmaps.cli.model_rows import blocks_of, columns_of, open_labelled_rows, read_model
+    from craftmaps.cli.model_rows import blocks_of, columns_of, labelled_columns_of, open_labelled_rows, read_model
     from craftmaps.cli.scoring import score
 
     learned = read_model(model)
-    rule, missing = columns_of(learned), "none: name their column with --target"
-    if rule.target is None:  # the model was saved from Python
-        rule = replace(rule, target="label")
+    rule, missing = labelled_columns_of(learned), "none: name their column with --target"
+    if columns_of(learned).target is None:
         missing = "no column 'label', and the model file names no other: name it with --target"
     source = "DATA" if target is None else f"--target {target!r}"
     with using_threads(threads) if threads else nullcontext():
