@@ -17,27 +17,27 @@ from craftmaps._rows.randomness import seed_of
 from craftmaps._system.progress import Phase, shown, tell
 from craftmaps.kernels import Rows
 from craftmaps.learners.choices import Choices
-from craftmaps.learners.feature_recipe import FeatureRecipe, choices_of
+from craftmaps.learners.feature_recipe import choices_of
 from craftmaps.learners.few_rows import FewRows
 from craftmaps.learners.fitted_model import FittedModel
 from craftmaps.learners.held_out import HeldOutFold
-from craftmaps.learners.one_pass import OnePass, PassSettings
+from craftmaps.learners.one_pass import OnePass
 from craftmaps.learners.parameters import (
     GivenRows,
     check_parameters,
     checked_alphas,
     checked_rows,
     checked_splits,
+    pass_settings,
     refuse_other_parameters,
     with_own_kernel,
 )
 from craftmaps.learners.penalty_search import PenaltySearch, folds_of_splits
 from craftmaps.learners.persistence import container as model_file
 from craftmaps.learners.persistence import saved_model
-from craftmaps.learners.persistence.stored_parameters import parameters_to_plain
 from craftmaps.learners.persistence.stored_tally import tally_to_plain
 from craftmaps.learners.stream_pass import learn_from_stream
-from craftmaps.learners.tally import Origin, RowLayout, Tally
+from craftmaps.learners.tally import RowLayout, Tally
 from craftmaps.learners.targets import Targets
 from craftmaps.shaping.row_features import RowFeatures
 from craftmaps.tables import Columns, encode_frame, is_frame
@@ -222,23 +222,8 @@ class OnePassEstimator(BaseEstimator, ABC):
 
     def _begin(self) -> OnePass:
         """Begin a pass over rows of the columns that are known."""
-        recipe = FeatureRecipe(
-            self.kernel,
-            self.metric,
-            self.normalize,
-            self.feature_map,
-            int(self.n_components),
-            None if self.up_components is None else int(self.up_components),
-            self.linear_columns,
-            n_rows=self.settle_rows,
-            keeps_rows=self.cv is not None,
-        )
-        holdout_rows = int(self.holdout_rows) if isinstance(self.cv, Integral) else None
-        parameters = parameters_to_plain(self) | {"random_state": self.seed_}
-        origin = Origin(type(self).__name__, parameters, self.seed_, recipe.choices())
-        settings = PassSettings(recipe, self.seed_, holdout_rows, self.packed, self.batch_rows, origin)
         layout = RowLayout(self.n_features_in_, getattr(self, "feature_names_in_", None))
-        return OnePass(settings, layout, self._new_targets())
+        return OnePass(pass_settings(self), layout, self._new_targets())
 
     def _settled(self, X: Rows, y: Rows, sample_weight: Rows | None) -> tuple[Self, GivenRows]:
         """Return an estimator that is settled on rows and has counted none, and the rows."""

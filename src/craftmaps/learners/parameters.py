@@ -12,7 +12,11 @@ from sklearn.utils.validation import validate_data
 from craftmaps._rows.canonical import without_duplicates
 from craftmaps.kernels import DotProductKernel, Rows
 from craftmaps.learners.choices import is_auto
+from craftmaps.learners.feature_recipe import FeatureRecipe
+from craftmaps.learners.one_pass import PassSettings
 from craftmaps.learners.penalty_search import DEFAULT_ALPHAS
+from craftmaps.learners.persistence.stored_parameters import parameters_to_plain
+from craftmaps.learners.tally import Origin
 from craftmaps.maps.catalogue import MAP_NAMES
 from craftmaps.maps.feature_map import check_choice, with_copied_kernel
 from craftmaps.shaping.row_features import same
@@ -104,6 +108,26 @@ def checked_alphas(estimator: Any) -> list[float]:
     if estimator.cv is None and (estimator.alphas is None or len(alphas) != 1):
         raise ValueError(f"alphas must be a single number if cv is None, got {estimator.alphas!r}.")
     return [float(a) for a in alphas]
+
+
+def pass_settings(estimator: Any) -> PassSettings:
+    """Return what a pass of an estimator, whose seed is drawn, depends on beside its rows."""
+    recipe = FeatureRecipe(
+        estimator.kernel,
+        estimator.metric,
+        estimator.normalize,
+        estimator.feature_map,
+        int(estimator.n_components),
+        None if estimator.up_components is None else int(estimator.up_components),
+        estimator.linear_columns,
+        n_rows=estimator.settle_rows,
+        keeps_rows=estimator.cv is not None,
+    )
+    seed = estimator.seed_
+    parameters = parameters_to_plain(estimator) | {"random_state": seed}
+    origin = Origin(type(estimator).__name__, parameters, seed, recipe.choices())
+    holdout_rows = int(estimator.holdout_rows) if isinstance(estimator.cv, Integral) else None
+    return PassSettings(recipe, seed, holdout_rows, estimator.packed, estimator.batch_rows, origin)
 
 
 def refuse_other_parameters(one: BaseEstimator, other: BaseEstimator) -> None:
