@@ -1,11 +1,11 @@
 """Fit on Spark against a local pass and against Spark ML; results go to benchmarks/results/spark.json.
 
-    python benchmarks/spark.py                 # about three minutes; needs Java 17 or later
-    python benchmarks/spark.py --rows 20000    # quickly, to see whether it works
+    python benchmarks/spark.py                             # about five minutes; needs Java 17 or later
+    python benchmarks/spark.py --rows 20000 --rounds 1    # quickly, to see whether it works
 
 All in one run, on a cluster of two executors of one core each:
 
-- a pass over the same Parquet file by a local `partial_fit` on one thread, and by `craftmaps.spark.fit` with one task
+- in turns, a pass over the same Parquet file by a local `partial_fit` on one thread, and by `craftmaps.spark.fit` with one task
   and with two, which reads it twice; the penalty is given, so that little but the pass is measured; and the bytes
   shuffled, as Spark counts them, in units of the tiles of one Gram matrix;
 - Spark ML's `LinearRegression` (normal solver) and `LogisticRegression` on features of the same map, which are computed
@@ -32,7 +32,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from measuring import ROOT, environment, say, update_results
+from measuring import ROOT, environment, median_ratio, say, update_results
 from pyarrow import parquet
 
 from craftmaps import CraftClassifier, CraftRegressor, Polynomial, threads
@@ -116,8 +116,8 @@ def control() -> float:
     return 2 * seconds(lambda: run(1)) / seconds(lambda: run(2))
 
 
-def compare_passes(spark: Any, folder: Path, n_rows: int, n_components: int) -> dict[str, Any]:
-    """Compare a local pass with passes on Spark."""
+def compare_passes(spark: Any, folder: Path, n_rows: int, n_components: int, rounds: int) -> dict[str, Any]:
+    """Compare a local pass with passes on Spark, in turns."""
     path = folder / "rows.parquet"
     write_rows(path, n_rows)
     df = spark.read.parquet(str(path))
@@ -126,27 +126,40 @@ def compare_passes(spark: Any, folder: Path, n_rows: int, n_components: int) -> 
         model = CraftClassifier(**settings(n_components), random_state=0)
         return craftmaps_spark.fit(model, df, features="features", label="label", n_tasks=n_tasks)
 
-    small = df.limit(1000).cache()
-    craftmaps_spark.fit(CraftClassifier(**settings(64)), small, features="features", label="label", n_tasks=2)
-    found: dict[str, Any] = {"control": [control()], "seconds": {}, "bytes shuffled": {}}
-    found["seconds"]["local partial_fit, 1 thread"] = seconds(lambda: local_pass(path, n_components))
-    for n_tasks in (1, 2):
+    names = {1: "spark, tasks: 1", 2: "spark, tasks: 2"}
+    moved: dict[str, int] = {}
+
+    def measured_fit(n_tasks: int) -> None:
         before = shuffled(spark)
-        name = f"spark, tasks: {n_tasks}"
-        found["seconds"][name] = seconds(lambda n_tasks=n_tasks: fit(n_tasks))
-        found["bytes shuffled"][name] = shuffled(spark) - before
-        say(f"{name}: {found['seconds'][name]:.1f} s")
-    found["control"].append(control())
-    local, one, two = found["seconds"].values()
+        fit(n_tasks)
+        moved[names[n_tasks]] = shuffled(spark) - before
+
+    tasks = {"local partial_fit, 1 thread": lambda: local_pass(path, n_components)}
+    tasks |= {name: lambda n_tasks=n_tasks: measured_fit(n_tasks) for n_tasks, name in names.items()}
+    small = df.limit(1000).cache()  # starts the workers, which import and compile
+    craftmaps_spark.fit(CraftClassifier(**settings(64)), small, features="features", label="label", n_tasks=2)
+    spent: dict[str, list[float]] = {name: [] for name in tasks}
+    controls = [control()]
+    for _ in range(rounds):
+        for name, task in tasks.items():
+            spent[name].append(seconds(task))
+            say(f"{name}: {spent[name][-1]:.1f} s")
+        controls.append(control())
+    local, one, two = spent.values()
     tiles = 8 * TILE**2 * n_tiles(n_components)
-    return found | {
+    is_free = min(controls) >= FREE
+    return {
         "rows": n_rows,
         "columns": COLUMNS,
         "components": n_components,
-        "overhead of one task": one / local - 1,
-        "speed-up of two tasks": one / two if min(found["control"]) >= FREE else "withheld: the machine was busy",
+        "control": controls,
+        "seconds": spent,
+        "overhead of one task, by round": [round(a / b - 1, 4) for a, b in zip(one, local, strict=True)],
+        "overhead of one task, median": median_ratio(one, local) - 1,
+        "speed-up of two tasks": median_ratio(one, two) if is_free else "withheld: the machine was busy",
+        "bytes shuffled": moved,
         "bytes of the tiles of a Gram matrix": tiles,
-        "Gram matrices shuffled": {name: size / tiles for name, size in found["bytes shuffled"].items()},
+        "Gram matrices shuffled": {name: size / tiles for name, size in moved.items()},
     }
 
 
@@ -200,13 +213,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=600_000)
     parser.add_argument("--components", type=int, default=2048)
+    parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args()
     warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
     with tempfile.TemporaryDirectory() as name:
         spark = started(Path(name))
         try:
             results = {
-                "passes": compare_passes(spark, Path(name), options.rows, options.components),
+                "passes": compare_passes(spark, Path(name), options.rows, options.components, options.rounds),
                 "spark ml": compare_with_spark_ml(spark, Path(name), min(options.rows, 10_000), 1024),
             }
         finally:
