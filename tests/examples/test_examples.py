@@ -1,5 +1,6 @@
-"""Every example runs, leaves nothing behind, and what it prints is true."""
+"""Every example runs, also those of the page on tallies, leaves nothing behind, and what it prints is true."""
 
+import doctest
 import re
 import runpy
 from pathlib import Path
@@ -43,4 +44,12 @@ def test_example(name, tmp_path, monkeypatch, capsys):
     lines = capsys.readouterr().out.splitlines()
     for claim in CLAIMS[name]:
         assert any(re.fullmatch(claim, line) for line in lines), f"{claim} is not in:\n" + "\n".join(lines)
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_page_on_tallies(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    failed, tried = doctest.testfile(str(EXAMPLES.parent / "docs" / "tallies.rst"), module_relative=False)
+    assert not failed
+    assert tried > 20
     assert not list(tmp_path.iterdir())

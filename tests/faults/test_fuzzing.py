@@ -5,7 +5,7 @@ from tests.faults.fuzzing.bases import write_bases
 from tests.faults.fuzzing.pool import Child, Fuzzer
 
 # `make fuzz` runs thousands.
-KINDS = ("model", "checkpoint", "run", "data")
+KINDS = ("model", "tally", "checkpoint", "run", "data")
 
 
 def test_mutated_files(tmp_path):
@@ -14,7 +14,9 @@ def test_mutated_files(tmp_path):
     failed = [result for result in results if not result.is_good]
     assert not failed, "\n".join(f"case {result.number}: {result.outcome} {result.words}" for result in failed)
     outcomes = {(result.base.kind, result.outcome) for result in results}
-    assert {(kind, outcome) for kind in ("model", "checkpoint") for outcome in ("accepted", "refused")} <= outcomes
+    assert {
+        (kind, outcome) for kind in ("model", "tally", "checkpoint") for outcome in ("accepted", "refused")
+    } <= outcomes
 
 
 def test_a_case_is_made_of_its_number_alone(tmp_path):

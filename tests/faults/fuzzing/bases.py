@@ -1,4 +1,4 @@
-"""Good files to mutate: models and checkpoints of every part that can be saved, notes of runs, data of every format."""
+"""Good files to mutate: models, tallies and checkpoints of every part that can be saved, notes of runs, data files."""
 
 import json
 from pathlib import Path
@@ -21,7 +21,7 @@ from craftmaps import (
 )
 from tests.streams import formats
 
-KINDS = ("model", "checkpoint", "run", "data")
+KINDS = ("model", "tally", "checkpoint", "run", "data")
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(120, 6)).astype(np.float32)
 SPARSE = csr_matrix(np.where(X > 0.3, X, 0))
@@ -71,6 +71,15 @@ CHECKPOINTS: dict[str, tuple[dict[str, Any], Any, Any]] = {
     "waiting, sparse": ({"kernel": CUBIC, "feature_map": "landmarks"}, SPARSE, Y),
     "waiting, regression": ({"kernel": CUBIC, "normalize": False}, X.astype(np.float64), TARGETS),
 }
+# Each as a tally alone, as a recipe, which is a tally of no rows, and as a model with its tally.
+PREFIXES = ("", "recipe of a ", "model with its ")
+TALLIES: dict[str, tuple[dict[str, Any], Any, Any]] = {
+    "tally": ({"kernel": CUBIC}, X, Y),
+    "tally, packed": ({"kernel": CUBIC, "packed": True}, X, Y),
+    "tally, gradient": ({"kernel": CUBIC, "metric": "gradient", "calibration": "matrix"}, X, Y),
+    "tally, sparse": ({"kernel": CUBIC, "feature_map": "landmarks"}, SPARSE, Y),
+    "tally, no sample": ({"kernel": CUBIC, "cv": None, "alphas": 1e-2}, X, TARGETS),
+}
 RUN = {"batch_rows": 100, "max_rows": None, "size_in_bytes": 12345, "columns": {"target": "y", "columns": [{"a": 1}]}}
 
 
@@ -95,7 +104,7 @@ def blocks(X: Any, y: Any) -> list[tuple]:
 
 def write_bases(folder: Path, kinds: tuple[str, ...] = KINDS) -> list[Base]:
     """Write all good files of some kinds, each in a folder of its own: some have others beside them."""
-    writers = {"model": _models, "checkpoint": _checkpoints, "run": _runs, "data": _data}
+    writers = {"model": _models, "tally": _tallies, "checkpoint": _checkpoints, "run": _runs, "data": _data}
     return [base for kind in kinds for base in writers[kind](folder / kind)]
 
 
@@ -111,6 +120,23 @@ def _models(folder: Path) -> list[Base]:
         path = _place(folder, name, "model.craft")
         learner(parameters, y).fit(rows, y).save(path, notes={"columns": None})
         bases.append(Base("model", name, path))
+    return bases
+
+
+def tally_name(name: str) -> str:
+    """Return the name among `TALLIES` of what a file is made of."""
+    return next(name.removeprefix(prefix) for prefix in PREFIXES[::-1] if name.startswith(prefix))
+
+
+def _tallies(folder: Path) -> list[Base]:
+    bases = []
+    for name, (parameters, rows, y) in TALLIES.items():
+        model = learner(parameters, y).fit(rows, y)
+        files = [_place(folder, f"{prefix}{name}", "day.tally") for prefix in PREFIXES]
+        model.tally_.save(files[0], notes={"columns": None})
+        model.tally_.emptied().save(files[1])
+        model.save(files[2], tally=True)
+        bases += [Base("tally", f"{prefix}{name}", path) for prefix, path in zip(PREFIXES, files, strict=True)]
     return bases
 
 

@@ -21,8 +21,9 @@ _LONGEST = 2000
 
 def judged(kind: str, name: str, path: Path, expected: str | None) -> tuple[str, str]:
     """Return what became of a file, and in which words; with `expected` it may only be accepted with these outputs."""
+    judges = {"model": _model, "tally": _tally, "checkpoint": _checkpoint, "run": _run, "data": _data}
     try:
-        outputs = {"model": _model, "checkpoint": _checkpoint, "run": _run, "data": _data}[kind](name, path)
+        outputs = judges[kind](name, path)
     except _REFUSALS[kind] as error:
         if not _is_sentence(str(error), kind, path):
             return f"{type(error).__name__}, no sentence that names the file", str(error)[:300]
@@ -36,9 +37,9 @@ def judged(kind: str, name: str, path: Path, expected: str | None) -> tuple[str,
     return "accepted", outputs
 
 
-_REFUSALS: dict[str, Any] = {"model": ModelFileError, "checkpoint": ValueError, "run": ValueError}
+_REFUSALS: dict[str, Any] = {"model": ModelFileError, "tally": ValueError, "checkpoint": ValueError, "run": ValueError}
 _REFUSALS["data"] = (ValueError, OSError, TypeError)
-_AT_ONCE: dict[str, Any] = _REFUSALS | {"checkpoint": ModelFileError}
+_AT_ONCE: dict[str, Any] = _REFUSALS | {"tally": ModelFileError, "checkpoint": ModelFileError}
 
 
 def _is_sentence(words: str, kind: str, path: Path) -> bool:
@@ -75,6 +76,15 @@ def _outputs(model: Any) -> str:
 
 def _model(name: str, path: Path) -> str:
     return _outputs(load_model(path))
+
+
+def _tally(name: str, path: Path) -> str:
+    """Predict, unless it is a recipe; count rows, add them up with what is there, solve, and predict again."""
+    model = load_model(path)
+    before = _outputs(model) if model.n_rows_seen_ else ""
+    _, rows, y = bases.TALLIES[bases.tally_name(name)]
+    model.finish(model.tally_ + model.tally(rows, y))
+    return before + _outputs(model)
 
 
 def _checkpoint(name: str, path: Path) -> str:

@@ -20,6 +20,7 @@ from tests.faults.fuzzing.mutations import mutated
 
 SECONDS = 5.0
 JUDGE = "tests.faults.fuzzing.judging"  # the module whose `judged` children call
+_WEIGHTS = {"model": 5, "tally": 4, "checkpoint": 3, "run": 0.5, "data": 3}  # how often kinds of files come
 _LONGEST_WAIT = 120.0  # by the clock, of a child that does not compute
 _ROOT = Path(__file__).resolve().parents[3]
 
@@ -124,7 +125,7 @@ class Fuzzer:
     def case(self, number: int) -> tuple[Base, bytes, bool]:
         """Return the good file of a case, the mutated one, and whether its checksum is still the old one."""
         rng = np.random.default_rng([self._seed, number])
-        weights = np.array([{"model": 5, "checkpoint": 3, "run": 0.5, "data": 3}[kind] for kind in self._kinds])
+        weights = np.array([_WEIGHTS[kind] for kind in self._kinds])
         kind = self._kinds[int(rng.choice(len(self._kinds), p=weights / weights.sum()))]
         some = [base for base in self._bases if base.kind == kind]
         base = some[int(rng.integers(0, len(some)))]
