@@ -6,8 +6,8 @@
 All in one run, on a cluster of two executors of one core each:
 
 - in turns, a pass over the same Parquet file by a local `partial_fit` on one thread, and by `craftmaps.spark.fit` with
-  one task and with two, which reads it twice; the penalty is given, so that little but the pass is measured; and the bytes
-  shuffled, as Spark counts them, in units of the tiles of one Gram matrix;
+  one task and with two, which reads it twice; the penalty is given, so that little but the pass is measured; and the
+  bytes shuffled, as Spark counts them, in units of the tiles of one Gram matrix;
 - Spark ML's `LinearRegression` (normal solver) and `LogisticRegression` on features of the same map, which are computed
   and cached beforehand and not measured, against `craftmaps.spark.fit`, which computes them. Without a system-wide BLAS
   library Spark ML computes in Java, and says so on standard error.

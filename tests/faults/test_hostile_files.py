@@ -347,7 +347,7 @@ CHECKPOINT = {
         lambda h: held_out(h)["sample"].update(X=np.ones((80, 7))),
         "X must be an array",
     ),
-    "another size of the sample": (lambda h: held_out(h).update(size=10), "1 to 10 rows"),
+    "another size of the sample": (lambda h: held_out(h).update(size=10), "at most 10 rows"),
     "no map": (lambda h: h["tally"].update(lift=None), "lift must be an object"),
     "another map": (lambda h: shares(h["tally"]).update(n_unused=9), "add up to"),
     "a position of text": (lambda h: h.update(position="2"), "position must be"),

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy.sparse import csr_matrix, issparse
 
-from craftmaps import CraftClassifier, CraftRegressor, Polynomial
+from craftmaps import CraftClassifier, CraftRegressor, Polynomial, load_tally
 
 SETTINGS = {"n_components": 32, "cv": 3, "alphas": [1e-4, 1e-2, 1.0], "random_state": 0}
 EXPLICIT = SETTINGS | {"kernel": Polynomial(2), "metric": None}
@@ -81,9 +81,11 @@ def test_rows_can_be_taken_out_again(kind):
         assert_same(rest, expected, ROUNDING[kind])
 
 
-def test_nothing_is_left_of_all_rows():
+def test_nothing_is_left_of_all_rows(tmp_path):
     _, (a, b, *_) = tallies("classes")
     nothing = a + b - b - a
+    nothing.save(tmp_path / "nothing.tally")
+    assert load_tally(tmp_path / "nothing.tally").n_rows == 0
     assert nothing.n_rows == nothing.held_out.n_rows == 0
     assert np.abs(nothing.statistic.gram).max() < 1e-9
 
@@ -162,6 +164,12 @@ def test_unlike_tallies_refuse_each_other(case):
     for combine in (lambda: one + other, lambda: one - other):
         with pytest.raises(ValueError, match=words):
             combine()
+
+
+def test_tallies_of_classes_and_of_numbers():
+    one, other = (KINDS[kind][0].settle(X, KINDS[kind][1]).tally_ for kind in ("classes", "numbers"))
+    with pytest.raises(ValueError, match="both be of classes, or both of numbers"):
+        one + other
 
 
 def test_tallies_of_other_columns():

@@ -144,7 +144,10 @@ def _matrix_scaling(
     # In units of the curvature at the start, which rows that are not sure make, few steps are enough.
     unsure = weight * (1 - np.square(softmax(inputs[:, :-1], axis=1)).sum(axis=1)) / n_classes
     curvature = inputs.T @ (unsure[:, None] * inputs) + _PENALTY * np.eye(n_classes + 1)
-    unit = linalg.inv(linalg.cholesky(curvature))
+    try:
+        unit = linalg.inv(linalg.cholesky(curvature))
+    except (linalg.LinAlgError, ValueError):  # scores so large that no matrix can be learned from them
+        return Calibration(factor)
 
     def objective(flat: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         change = unit @ flat.reshape(n_classes + 1, n_classes)

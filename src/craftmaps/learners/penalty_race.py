@@ -113,6 +113,8 @@ class PenaltyRace:
     def _best(self, fold_weights: NDArray[np.float64]) -> Any:
         """Return the best of the alphas that are left, by a weighted mean over the folds."""
         means, squares = (of[self.live] @ fold_weights / fold_weights.sum() for of in (self.errors, self.squares))
+        if not (np.isfinite(means).all() and np.isfinite(squares).all()):
+            raise ValueError("Outputs are not finite for any alpha: the sums are not those of rows.")
         level = np.flatnonzero(means <= means.min() * (1 + 1e-12))
         return self.live[level[squares[level] <= squares[level].min() * (1 + 1e-12)][-1]]
 

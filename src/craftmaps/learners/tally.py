@@ -209,6 +209,8 @@ class Tally:
 
     def _common_targets(self, other: "Tally") -> Targets:
         """Return targets with room for those of both, if the two can be combined."""
+        if type(self.targets) is not type(other.targets):
+            raise ValueError("Tallies must both be of classes, or both of numbers, to be added.")
         self.refuse_unlike(other)
         return self.targets.joined(other.targets)
 

@@ -148,13 +148,13 @@ def _held_out_from_plain(fields: Fields, targets: Targets, n_features: int) -> H
     plain.only(Sample._fields)
     X = rows_from_plain(plain, "X", n_features)
     n_rows = X.shape[0]
-    if not 1 <= n_rows <= size + spent.hashes.size:
-        raise plain.refuse("X", f"1 to {size + spent.hashes.size} rows")
+    if n_rows > size + spent.hashes.size:
+        raise plain.refuse("X", f"at most {size + spent.hashes.size} rows")
     values = {"X": X, "y": labels_from_plain(targets, plain, n_rows), "weight": weights_from_plain(plain, n_rows)}
     whole = [name for name in Sample._fields if name not in values]
     sample = Sample(**values, **{name: plain.array(name, (n_rows,), (np.int64, np.uint64)) for name in whole})
     _check_order(sample, plain)
-    return HeldOut(size, seed, spent, sample, fields.whole("theta", int(sample.hashes[-1]), ALL_ROWS))
+    return HeldOut(size, seed, spent, sample, fields.whole("theta", int(sample.hashes[-1]) if n_rows else 0, ALL_ROWS))
 
 
 def _spent_from_plain(plain: Fields) -> RowCounts:
