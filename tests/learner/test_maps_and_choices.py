@@ -219,3 +219,22 @@ def test_rows_of_unlike_lengths_are_no_trouble(case, dtype):
 def test_rows_too_long_for_their_precision_are_refused(dtype, factor):
     with pytest.raises(ValueError, match="X must have rows whose squared lengths add up to a number"):
         CraftClassifier(**AUTO).fit((factor * ROWS).astype(dtype), Y)
+
+
+def test_landmarks_without_whitening_are_penalised_by_their_kernel():
+    """The same function: the penalty of kernel values is their kernel matrix, not the identity."""
+    maps = {whiten: LandmarkMap(Polynomial(2), 20, whiten=whiten, random_state=0) for whiten in (True, False)}
+    settings = {"alphas": [1e-3, 1e-1], "normalize": True, "metric": None}
+    models = {whiten: classifier(feature_map=each, **settings).fit(ROWS, Y) for whiten, each in maps.items()}
+    raw = models[False]
+    np.testing.assert_array_equal(raw.features_.penalty, raw.features_.feature_map.penalty_)
+    # Penalties are in unlike units, so the solutions are compared at one of them.
+    statistic, alpha = raw.tally_.statistic, models[True].alpha_
+    coef, intercept = statistic.solve(alpha, penalty=raw.features_.penalty)
+    expected = models[True].tally_.statistic.solve(alpha)
+    outputs = models[True].features_(ROWS) @ expected.coef.T + expected.intercept
+    np.testing.assert_allclose(raw.features_(ROWS) @ coef.T + intercept, outputs, atol=1e-5)
+    own = statistic.solve(raw.alpha_, penalty=raw.features_.penalty)
+    np.testing.assert_allclose(raw.coef_, raw.code_words_.T @ own.coef, rtol=1e-6, atol=1e-9)
+    identity = statistic.solve(raw.alpha_)
+    assert np.abs(identity.coef - own.coef).max() > 1e-3 * np.abs(own.coef).max()

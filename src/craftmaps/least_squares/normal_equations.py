@@ -14,7 +14,7 @@ from craftmaps._system.memory_budget import BYTES_PER_CELL
 from craftmaps._system.threads import cut, for_each
 from craftmaps.least_squares.packed_gram import PackedGram
 from craftmaps.least_squares.ridge_path import Gram, RidgePath, Solution
-from craftmaps.least_squares.square_gram import SquareGram, gram_from_plain
+from craftmaps.least_squares.square_gram import SquareGram
 
 _SUM_ROWS, _SUM_COLUMNS = 256, 1024
 _SUMS = ("cross", "feature_sums", "target_sums")
@@ -272,7 +272,8 @@ class NormalEquations:
         n_features, n_targets = statistic.cross.shape
         statistic.feature_sums = fields.array("feature_sums", (n_features,), double)
         statistic.target_sums = fields.array("target_sums", (n_targets,), double)
-        statistic._gram = gram_from_plain(fields.object("gram"), n_features)
+        gram = fields.object("gram")
+        statistic._gram = (SquareGram if "square" in gram else PackedGram).from_plain(gram, n_features)
         fields.only([*vars(statistic), "largest", "gram"])
         statistic._refuse_impossible()
         return statistic

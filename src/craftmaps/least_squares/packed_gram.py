@@ -1,6 +1,5 @@
 """The lower triangle of a Gram matrix in float32, where a float64 square does not fit."""
 
-from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple, Self
@@ -12,11 +11,10 @@ from scipy.linalg import get_blas_funcs, get_lapack_funcs
 from craftmaps._system.fields import Fields
 from craftmaps._system.threads import cut, for_each, multiply
 from craftmaps.least_squares.conjugate_gradients import QuickSolver
+from craftmaps.least_squares.gram import Solver, diagonal_tiles
 
 _PANEL = 1024
 _CHUNK = 128
-
-Solver = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 
 
 class PackedGram:
@@ -164,26 +162,6 @@ class PackedGram:
         fields.only(map(str, range(len(shapes))))
         gram.panels = [fields.array(str(i), shape, (np.float32,)) for i, shape in enumerate(shapes)]
         return gram
-
-
-def diagonal_tiles(Z: NDArray, panels: list[slice]) -> list[NDArray]:
-    """Return the products of the columns of each panel with each other, if they are numbers.
-
-    What is on the diagonal bounds all other products, so these need not be looked at.
-    """
-    tiles: list[NDArray] = [Z[:0]] * len(panels)
-
-    def form(i: int) -> None:
-        with np.errstate(over="ignore", invalid="ignore"):
-            tiles[i] = Z[:, panels[i]].T @ Z[:, panels[i]]
-
-    for_each(form, range(len(panels)))
-    if not all(np.isfinite(tile.diagonal()).all() for tile in tiles):
-        raise ValueError(
-            f"Features must be finite and have squares that add up to a number in {Z.dtype}: "
-            "scale the rows, or bring them to unit length."
-        )
-    return tiles
 
 
 class ChangedGram:

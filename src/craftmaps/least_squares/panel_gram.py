@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from craftmaps._system.threads import cut, for_each
-from craftmaps.least_squares.packed_gram import PackedGram, diagonal_tiles
+from craftmaps.least_squares.gram import diagonal_tiles
+from craftmaps.least_squares.packed_gram import PackedGram
 from craftmaps.least_squares.square_gram import SquareGram
 
 _PANEL = 512

@@ -1,4 +1,4 @@
-"""Gram matrices that add up: a float64 square, or where that does not fit one triangle in float32."""
+"""A Gram matrix as a float64 square."""
 
 from typing import Any, Self
 
@@ -8,7 +8,7 @@ from scipy.linalg import blas, get_lapack_funcs
 
 from craftmaps._system.fields import Fields
 from craftmaps._system.threads import cut, for_each
-from craftmaps.least_squares.packed_gram import PackedGram, Solver, diagonal_tiles
+from craftmaps.least_squares.gram import Solver, diagonal_tiles
 
 _TILE = 512
 
@@ -128,10 +128,8 @@ class SquareGram:
             self.array[i:, i] = state["columns"][start:stop]
             start = stop
 
-
-def gram_from_plain(fields: Fields, width: int) -> SquareGram | PackedGram:
-    """Make a Gram matrix of a width again from its arrays."""
-    if "square" not in fields:
-        return PackedGram.from_plain(fields, width)
-    fields.only(["square"])
-    return SquareGram.of(fields.array("square", (width, width), (np.float64,)).T)
+    @classmethod
+    def from_plain(cls, fields: Fields, width: int) -> Self:
+        """Rebuild a matrix of a width from its array."""
+        fields.only(["square"])
+        return cls.of(fields.array("square", (width, width), (np.float64,)).T)

@@ -1,0 +1,31 @@
+"""What all forms of a Gram matrix share."""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from craftmaps._system.threads import for_each
+
+# Solves a linear system of a factored matrix for some right-hand sides.
+Solver = Callable[[NDArray[np.float64]], NDArray[np.float64]]
+
+
+def diagonal_tiles(Z: NDArray, panels: list[slice]) -> list[NDArray]:
+    """Return the products of the columns of each panel with each other; refuse products that overflow.
+
+    The diagonal bounds all other products, so these need not be checked.
+    """
+    tiles: list[NDArray] = [Z[:0]] * len(panels)
+
+    def form(i: int) -> None:
+        with np.errstate(over="ignore", invalid="ignore"):
+            tiles[i] = Z[:, panels[i]].T @ Z[:, panels[i]]
+
+    for_each(form, range(len(panels)))
+    if not all(np.isfinite(tile.diagonal()).all() for tile in tiles):
+        raise ValueError(
+            f"Features must be finite and have squares that add up to a number in {Z.dtype}: "
+            "scale the rows, or bring them to unit length."
+        )
+    return tiles
