@@ -62,7 +62,7 @@ $(LOWEST)/.ready: pyproject.toml
 	rm -rf $(LOWEST)
 	$(PYTHON) -m venv $(LOWEST)
 	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check uv
-	$(LOWEST)/bin/uv pip install --quiet --python $(LOWEST)/bin/python --only-binary :all: --no-binary craftmaps \
+	$(LOWEST)/bin/uv pip install --quiet --python $(LOWEST)/bin/python --only-binary :all: --no-binary craftmaps --no-binary pyspark \
 		--resolution lowest-direct --editable ".[test]"
 	touch $@
 
