@@ -60,7 +60,7 @@ class Cluster:
 
     @classmethod
     def of(cls, client: Any, memory_limit: Any) -> Self:
-        """Look at the workers of a client, and refuse those that cannot do the work."""
+        """Look at the workers of a client, and refuse workers that cannot do the work."""
         limit = None if memory_limit is None else parse_bytes(memory_limit)
         try:
             client = get_client() if client is None else client

@@ -27,7 +27,7 @@ class Picture(TypedDict):
 
 
 def check_rows(X: Any, n_features: int) -> NDArray[np.float64]:
-    """Return test rows as an array; refuse those that are none of the model's."""
+    """Return test rows as an array; refuse rows of another width."""
     rows = np.asarray(X.todense() if issparse(X) else X)
     if rows.ndim != 2 or rows.shape[1] != n_features or rows.dtype.kind not in "biuf":
         raise ValueError(f"X_test must be rows of {n_features} numbers, got shape {rows.shape} of {rows.dtype}.")

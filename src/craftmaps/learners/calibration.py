@@ -41,7 +41,7 @@ class Calibration(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What it is, in a word."""
+        """Name of the calibration."""
         return "temperature" if self.matrix is None else "matrix"
 
     def corrected(self, scores: NDArray) -> NDArray:

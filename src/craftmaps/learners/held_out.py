@@ -108,7 +108,7 @@ class HeldOut:
 
     @property
     def free(self) -> NDArray[np.int64]:
-        """How many copies of each entry of the sample can be held out: those that nothing has looked at."""
+        """How many copies of each entry can be held out: copies whose labels nothing has looked at."""
         sample = self.sample
         return np.empty(0, np.int64) if sample is None else self._free(sample)
 

@@ -1,6 +1,6 @@
 """Learning from rows in many places: survey every part, settle once, tally every part, add up, finish.
 
-An engine is whoever calls these functions on its workers and adds up what they return. All of them are functional: a
+An engine calls these functions on its workers and adds up the results. All of them are functional: a
 part that is computed twice, because a worker was lost, gives the same value again and counts once.
 """
 

@@ -255,7 +255,7 @@ class NumberTargets:
 
 
 def _as_text(label: Any) -> str:
-    """Write a label, a whole number without a point whatever its type."""
+    """Return a label as text, a whole number of any type without a point."""
     return str(int(label)) if isinstance(label, float) and label.is_integer() else str(label)
 
 

@@ -46,8 +46,8 @@ class KernelMachine:
     def weights(self, targets: NDArray[np.floating], penalty: float) -> NDArray[np.float32]:
         """Return the weight of each row for each target.
 
-        The penalty is relative to the diagonal of the kernel matrix. It grows where rounding errors are larger, and a
-        machine whose kernel is not finite in single precision knows nothing.
+        The penalty is relative to the diagonal of the kernel matrix. It grows where rounding errors are larger. Returns
+        zeros if the kernel overflows in single precision.
         """
         while self._is_finite:
             self._system[np.diag_indices_from(self._system)] = self._diagonal + np.float32(penalty)

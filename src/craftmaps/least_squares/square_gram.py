@@ -93,7 +93,7 @@ class SquareGram:
     def factored(self, diagonal: float, dtype: Any = np.float64) -> Solver | None:
         """Return a solver for the matrix with something added to its diagonal, or None if that is not positive.
 
-        A solver is good until the next one is asked for: they use the same memory, as fresh one is slow.
+        The scratch buffer is reused by the next call, which invalidates the solver.
         """
         if dtype not in self._room:
             self._room[dtype] = np.empty(self.array.shape, dtype, order="F")

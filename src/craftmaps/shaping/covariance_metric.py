@@ -37,7 +37,7 @@ class LinearMetric(FeatureMap):
         return False
 
     def _transform_rows(self, X: Any) -> NDArray[np.floating]:
-        """Map rows that are known to be good, a block at a time."""
+        """Map validated rows, a block at a time."""
         out = np.empty((X.shape[0], self._n_features_out), X.dtype)
         axes, mean = self.components_.T.astype(X.dtype), self.mean_.astype(X.dtype)
 
@@ -143,7 +143,7 @@ class CovarianceMetric(LinearMetric):
         return metric
 
     def merge(self, other: "CovarianceMetric") -> Self:
-        """Learn the axes from the rows seen here and those that another metric has seen."""
+        """Learn the axes from the rows seen here and the rows that another metric has seen."""
         check_is_fitted(self)
         if not isinstance(other, CovarianceMetric):
             raise TypeError(f"other must be a CovarianceMetric, got {type(other).__name__} {other!r}.")

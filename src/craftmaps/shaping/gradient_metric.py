@@ -27,7 +27,7 @@ _MOST_TARGETS = 16
 
 
 class GradientMetric(LinearMetric):
-    r"""Rotate rows into the axes of the average gradient outer product and shrink those that matter little.
+    r"""Rotate rows into the axes of the average gradient outer product and shrink axes that matter little.
 
     A kernel machine :math:`f` is fitted to a few thousand rows; :math:`M = E[\nabla f \nabla f^T]`
     then says how fast the targets change in every direction. With its eigenvalues
@@ -40,7 +40,7 @@ class GradientMetric(LinearMetric):
     power : float, default=1.0
         How strongly axes that matter little shrink.
     n_components : int or None, default=None
-        How many axes to keep, those that matter most; None keeps all.
+        How many of the most important axes to keep; None keeps all.
     standardize : bool, default=False
         Whether columns are scaled to unit variance first.
     normalize : bool, default=True
@@ -115,7 +115,7 @@ class GradientMetric(LinearMetric):
         check_scalar(self.random_state, "random_state", Integral, min_val=0)
 
     def truncated(self, n_components: int) -> "GradientMetric":
-        """Return the same metric with fewer axes, those that matter most."""
+        """Return the same metric with its most important axes alone."""
         metric = GradientMetric(**self.get_params() | {"n_components": int(n_components)})
         metric.n_features_in_, metric.mean_ = self.n_features_in_, self.mean_
         metric.components_ = self.components_[:n_components].copy()

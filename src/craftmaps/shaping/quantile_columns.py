@@ -92,7 +92,7 @@ class QuantileColumns(FeatureMap):
         return np.pad(levels, pad, mode="edge"), np.pad(scores, pad, mode="edge")
 
     def _transform_rows(self, X: Any) -> Any:
-        """Map rows that are known to be good."""
+        """Map validated rows."""
         if issparse(X):
             return self._transform_sparse(X) if not self.center else self._transform_rows(X.toarray())
         out = np.empty(X.shape, X.dtype)

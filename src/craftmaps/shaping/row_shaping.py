@@ -31,7 +31,7 @@ class RowShaping:
         True scales rows to unit length, False leaves them, a number is a factor for all rows, and "common" is the
         factor that brings their mean squared length to 1.
     n_axes : int, "auto" or None
-        Axes of a linear metric; "auto" keeps those that carry most of the rows, None all that the metric has.
+        Axes of a linear metric; "auto" keeps the axes that carry most of the rows, None all of them.
     """
 
     metric: Any

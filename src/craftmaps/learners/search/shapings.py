@@ -75,7 +75,7 @@ class ShapedRows:
         Rows in random order.
     targets : ndarray of shape (n_rows, n_targets)
     n_fit : int
-        How many rows, the first ones, transformers are fitted to. Those that are scored must not be among them, if a
+        Transformers are fitted to this many first rows. Scored rows must not be among them if a
         metric looks at labels.
     """
 
