@@ -1,6 +1,7 @@
 """Blocks on any executor give the model that one fit on all rows gives."""
 
 import multiprocessing
+import pickle
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from functools import partial
 
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 from craftmaps import CraftClassifier, CraftRegressor, tally_blocks
+from craftmaps.learners.partitions import to_ship
 from tests.engines.examples import EXPLICIT, SETTINGS, assert_same_model, labelled_rows
 
 X, Y = labelled_rows()
@@ -60,6 +62,12 @@ def test_a_settled_estimator_keeps_its_features():
     np.testing.assert_array_equal(model.coef_, coef)
     assert (model.tally_ + tally).n_rows == 900
     assert tally_blocks(model, []).n_rows == 0
+
+
+def test_no_rows_are_sent_with_the_estimator():
+    model = CraftClassifier(**SETTINGS["automatic"]).fit(X, Y)
+    assert X[0].tobytes() in pickle.dumps(model)
+    assert not any(row.tobytes() in pickle.dumps(to_ship(model)) for row in X)
 
 
 def test_bad_blocks_are_named():

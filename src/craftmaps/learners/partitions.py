@@ -135,11 +135,12 @@ def finished(estimator: OnePassEstimator, settled: OnePassEstimator, tally: Tall
 
 
 def to_ship(estimator: OnePassEstimator) -> OnePassEstimator:
-    """Return a settled estimator for workers that tally: without its own tally and model."""
+    """Return a settled estimator for workers that tally: without its own tally and model, and without rows."""
     light = copy(estimator)
     light._model = light._results = None
     light._pass = copy(estimator._going_on())
     light._pass.replace_tally(estimator.tally_.emptied())
+    vars(light._pass).pop("_spent", None)
     return light
 
 
