@@ -7,7 +7,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 import craftmaps
-from craftmaps.least_squares.logistic_steps import Preconditioner, blocks_of, logistic_steps
+from craftmaps.least_squares.logistic_steps import WeightedRows, blocks_of, logistic_regressions
 from craftmaps.least_squares.normal_equations import NormalEquations
 
 
@@ -22,10 +22,9 @@ def example(n_rows=3000, width=6, n_classes=3, seed=0):
     return Z, labels, np.eye(n_classes)[labels], rng.uniform(0.5, 2.0, n_rows)
 
 
-def steps(Z, Y, weight, penalty=1e-3):
+def steps(Z, Y, weight, penalty=1e-3, alpha=1e-3):
     statistic = NormalEquations.of(Z, Y, weight)
-    start = statistic.solve(1e-3 * statistic.scale())
-    return logistic_steps(blocks_of(Z, Y, weight), start, Preconditioner(statistic, 1e-3), penalty)
+    return (one for (one,) in logistic_regressions(blocks_of(Z, Y, weight), statistic, alpha, penalty))
 
 
 @pytest.mark.parametrize("n_classes", [2, 4])
@@ -67,3 +66,16 @@ def test_the_number_of_threads_does_not_matter():
             *_, last = islice(steps(Z.astype(np.float32), Y, weight), 5)
             found.append(last.coef)
     np.testing.assert_array_equal(*found)
+
+
+def test_a_regression_without_some_rows_is_that_of_the_others():
+    Z, _, Y, weight = example()
+    statistic, rest = NormalEquations.of(Z, Y, weight), slice(700, None)
+    left_out = [None, WeightedRows(Z[:700], Y[:700], weight[:700])]
+    both = logistic_regressions(blocks_of(Z, Y, weight), statistic, 1e-6, 1e-9, left_out)
+    *_, (whole, without) = islice(both, 100)
+    *_, alone = islice(steps(Z[rest], Y[rest], weight[rest], 1e-9, 1e-6), 100)
+    outputs = [Z @ s.coef.T + s.intercept for s in (whole, without, alone)]
+    shares = [np.exp(o) / np.exp(o).sum(axis=1, keepdims=True) for o in outputs]
+    np.testing.assert_allclose(shares[1], shares[2], atol=1e-4)
+    assert np.abs(shares[0] - shares[2]).max() > 1e-3  # so the rows do matter

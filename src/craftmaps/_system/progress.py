@@ -20,6 +20,7 @@ class Phase(StrEnum):
     METRIC = "Fitting the metric"
     MAP = "Drawing the map"
     PENALTY = "Choosing alpha"
+    LOSS = "Fitting the logistic loss"
     SOLUTION = "Solving"
 
 

@@ -112,6 +112,15 @@ def calibrate(
         return _matrix_scaling(scores, labels, weight, factor)
 
 
+def tempered_losses(
+    scores: NDArray[np.float64], labels: NDArray[np.int64], weight: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return minus the logarithm of the probability of each label, at the factor that makes them most likely."""
+    with serial_blas:
+        factor = _temperature(scores, labels, weight)
+    return -log_softmax(factor * scores, axis=1)[np.arange(labels.size), labels]
+
+
 def _is_better(
     scores: NDArray[np.float64], labels: NDArray[np.int64], weight: NDArray[np.float64], aside: NDArray[np.bool_]
 ) -> bool:
@@ -126,10 +135,16 @@ def _is_better(
 
 
 def _temperature(scores: NDArray[np.float64], labels: NDArray[np.int64], weight: NDArray[np.float64]) -> float:
-    """Return the factor that makes the labels most likely."""
+    """Return the factor that makes the labels most likely.
+
+    As in Platt's scaling one more row, of any label, is thought of: a few rows without an error prove no certainty.
+    """
+    doubt = 1 / (labels.size + 2)
 
     def surprise(log_factor: float) -> float:
-        return _surprise(scores * np.exp(log_factor), labels, weight)
+        log_odds = scores * np.exp(log_factor)
+        of_any = -float(np.average(log_softmax(log_odds, axis=1).mean(axis=1), weights=weight))
+        return (1 - doubt) * _surprise(log_odds, labels, weight) + doubt * of_any
 
     return float(np.exp(minimize_scalar(surprise, bounds=(-3, 8 + np.log(scores.shape[1])), method="bounded").x))
 

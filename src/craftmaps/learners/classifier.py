@@ -14,7 +14,7 @@ from craftmaps.learners.calibration import CALIBRATIONS, Calibration
 from craftmaps.learners.choices import is_auto
 from craftmaps.learners.estimator import OnePassEstimator
 from craftmaps.learners.output_codes import DECODINGS, OutputCode, check_code
-from craftmaps.learners.targets import ClassTargets
+from craftmaps.learners.targets import LOSSES, ClassTargets
 from craftmaps.maps.feature_map import check_choice
 
 
@@ -69,6 +69,10 @@ class CraftClassifier(ClassifierMixin, OnePassEstimator):
         How scores become probabilities, by rows that were left out: with one factor, or with a matrix that also
         corrects scores by those of other classes, and so changes what is predicted. "auto" takes the matrix where
         rows that were left out call for it; with an explicit kernel and metric it means "temperature".
+    loss : {"auto", "squared", "logistic"}, default="auto"
+        What is minimised. The logistic loss takes a few more looks at the rows after the pass, so it is for `fit`
+        alone, with one-vs-rest codes and an intercept. "auto" compares the two on rows left out, for at most 32
+        classes; with an explicit kernel and metric, and for rows that are looked at once, it means "squared".
     random_state : int, RandomState instance or None, default=None
         Where the seed comes from; statistics of different rows add up if it is the same int.
     verbose : int, default=0
@@ -92,6 +96,8 @@ class CraftClassifier(ClassifierMixin, OnePassEstimator):
     coef_ : ndarray of shape (n_bits, E)
     intercept_ : ndarray of shape (n_bits,)
         The solution for the bits; decoding and calibration make scores of their outputs.
+    loss_ : {"squared", "logistic"}
+        What the model minimises.
     calibration_ : named tuple
         `factor`, `matrix` and `offset`: log-odds are factor * (scores @ matrix + offset). Without a
         matrix, these two are None.
@@ -125,6 +131,7 @@ class CraftClassifier(ClassifierMixin, OnePassEstimator):
         batch_rows: int | str = "auto",
         packed: bool | str = "auto",
         calibration: str = "auto",
+        loss: str = "auto",
         random_state: Any = None,
         verbose: int = 0,
     ):
@@ -145,6 +152,7 @@ class CraftClassifier(ClassifierMixin, OnePassEstimator):
         self.batch_rows = batch_rows
         self.packed = packed
         self.calibration = calibration
+        self.loss = loss
         self.random_state = random_state
         self.verbose = verbose
 
@@ -205,6 +213,11 @@ class CraftClassifier(ClassifierMixin, OnePassEstimator):
         return self._solved.calibration  # type: ignore[return-value]
 
     @property
+    def loss_(self) -> str:
+        """The loss that the model minimises, "squared" or "logistic"."""
+        return self._solved.loss
+
+    @property
     def _targets(self) -> ClassTargets:
         return super()._targets  # type: ignore[return-value]
 
@@ -217,10 +230,22 @@ class CraftClassifier(ClassifierMixin, OnePassEstimator):
         if self.calibration == "matrix" and self.cv is None:
             raise ValueError("cv must be set for calibration='matrix', which is learned from rows left out, got None.")
         # Explicit settings are obeyed to the letter: least squares then has the last word.
-        is_open = is_auto(self.kernel) or is_auto(self.metric) or not is_auto(self.calibration)
+        is_open = is_auto(self.kernel) or is_auto(self.metric)
         size = None if self.code_size is None else int(self.code_size)
         code = OutputCode(self.code, size, self.decoding, child_seed(self.seed_, "code"))
-        return ClassTargets(code, self.calibration if is_open else "temperature")
+        calibration = self.calibration if is_open or not is_auto(self.calibration) else "temperature"
+        return ClassTargets(code, calibration, loss=self._checked_loss(is_open))
+
+    def _checked_loss(self, is_open: bool) -> str:
+        """Return the loss, "squared" where nothing else can be meant; refuse one that cannot work."""
+        check_choice("loss", self.loss, ("auto", *LOSSES))
+        is_plain = isinstance(self.code, str) and self.code == "one-vs-rest" and self.decoding == "euclidean"
+        if self.loss == "logistic":
+            if not is_plain:
+                raise ValueError("loss='logistic' takes code='one-vs-rest' and decoding='euclidean' alone.")
+            if not self.fit_intercept or self.packed is True:
+                raise ValueError("loss='logistic' takes fit_intercept=True and a Gram matrix that is not packed.")
+        return self.loss if not is_auto(self.loss) or (is_open and is_plain and self.fit_intercept) else "squared"
 
     def _scores(self, X: Rows) -> NDArray:
         """Return the scores of the classes of rows, corrected by the calibration."""

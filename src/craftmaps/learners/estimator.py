@@ -21,6 +21,7 @@ from craftmaps.learners.feature_recipe import choices_of
 from craftmaps.learners.few_rows import FewRows
 from craftmaps.learners.fitted_model import FittedModel
 from craftmaps.learners.held_out import HeldOutFold
+from craftmaps.learners.logistic_search import LogisticSearch, is_logistic_tried, refuse_one_look
 from craftmaps.learners.one_pass import OnePass
 from craftmaps.learners.parameters import (
     GivenRows,
@@ -69,7 +70,7 @@ class OnePassEstimator(BaseEstimator, ABC):
     def fit(self, X: Rows, y: Rows, sample_weight: Rows | None = None) -> Self:
         """Learn from the rows of X alone."""
         with shown(self.verbose) as progress:
-            new, rows = self._settled(X, y, sample_weight)
+            new, rows = self._settled(X, y, sample_weight, has_rows=True)
             folds = new._folds(rows)
             self._become(new)  # two tallies at once may not fit, so the earlier model goes first
             n_rows = rows.X.shape[0]
@@ -78,7 +79,7 @@ class OnePassEstimator(BaseEstimator, ABC):
             except BaseException:
                 self._reset()
                 raise
-            return self._solve(folds)
+            return self._solve(folds, rows.values)
 
     def settle(self, X: Rows, y: Rows, sample_weight: Rows | None = None) -> Self:
         """Make the choices, fit the metric and draw the map on these rows, but count none of them."""
@@ -225,8 +226,11 @@ class OnePassEstimator(BaseEstimator, ABC):
         layout = RowLayout(self.n_features_in_, getattr(self, "feature_names_in_", None))
         return OnePass(pass_settings(self), layout, self._new_targets())
 
-    def _settled(self, X: Rows, y: Rows, sample_weight: Rows | None) -> tuple[Self, GivenRows]:
-        """Return an estimator that is settled on rows and has counted none, and the rows."""
+    def _settled(self, X: Rows, y: Rows, sample_weight: Rows | None, has_rows: bool = False) -> tuple[Self, GivenRows]:
+        """Return an estimator that is settled on rows and has counted none, and the rows.
+
+        `has_rows` if they are all there are, and stay at hand after the pass.
+        """
         new = self._fresh()
         rows = checked_rows(new, X, y, sample_weight, reset=True)
         if not rows.kept.size:
@@ -234,7 +238,7 @@ class OnePassEstimator(BaseEstimator, ABC):
         new._pass = new._begin()
         targets, y = new._targets.taking(rows.y)
         targets.check_solvable()
-        new._pass.settle(new._pass.survey(rows.X, y, targets))
+        new._pass.settle(new._pass.survey(rows.X, y, targets), has_rows)
         return new, rows._replace(y=y)
 
     def _folds(self, rows: GivenRows) -> list[HeldOutFold] | None:
@@ -257,6 +261,7 @@ class OnePassEstimator(BaseEstimator, ABC):
             return self
         if learned is None:
             new._pass = learned = new._begin()
+        refuse_one_look(learned.targets)
         learned.add(*rows.values, labels=labels)
         self._become(new)
         self._model = None
@@ -280,10 +285,15 @@ class OnePassEstimator(BaseEstimator, ABC):
             raise ValueError("A model that was loaded from a file cannot go on learning: fit a new one.")
         return self._pass
 
-    def _solve(self, folds: list[HeldOutFold] | None) -> Self:
-        """Choose alpha, on given folds or on those of the held-out sample, and solve."""
+    def _solve(self, folds: list[HeldOutFold] | None, rows: tuple | None = None) -> Self:
+        """Choose alpha, on given folds or on those of the held-out sample, and solve.
+
+        If all rows, with targets and weights, are at hand, classes may be learned with the logistic loss.
+        """
         learned = self._going_on()
         learned.targets.check_solvable()
+        if rows is None:
+            refuse_one_look(learned.targets)
         learned.end_waiting()
         tally, alphas, choice = learned.tally, checked_alphas(self), None
         few = FewRows.of(tally, self.fit_intercept)
@@ -292,7 +302,12 @@ class OnePassEstimator(BaseEstimator, ABC):
             choice = PenaltySearch(alphas, self.fit_intercept, n_folds).choose(tally, folds, few)
         tell(Phase.SOLUTION)
         relative = alphas[0] if choice is None else choice.relative
-        self._model = FittedModel.solved(tally, relative, self.fit_intercept, choice, few)
+        logistic = None
+        if rows is not None and is_logistic_tried(tally, choice):
+            search = LogisticSearch(is_forced=tally.targets.loss == "logistic")
+            logistic, choice = search.run(tally, rows, relative, choice, few)
+            tell(Phase.SOLUTION)
+        self._model = FittedModel.solved(tally, relative, self.fit_intercept, choice, few, logistic)
         self._results = None if choice is None else choice.results
         return self
 

@@ -87,10 +87,11 @@ class FeatureRecipe:
         """Return what is given; "auto" is still to be chosen."""
         return Choices(self.kernel, self.metric, self.normalize, self.feature_map, self.linear_columns)
 
-    def settle(self, survey: Survey) -> Settled:
+    def settle(self, survey: Survey, has_rows: bool = False) -> Settled:
         """Make the open choices, fit the metric and draw the map on rows of a survey.
 
-        Rows whose targets were looked at are never held out: an error on them would flatter.
+        Rows whose targets were looked at are never held out: an error on them would flatter. `has_rows` if all rows
+        can be looked at again after the pass, so that classes can be learned with the logistic loss.
         """
         targets, seed, entries = survey.targets, survey.seed, survey.entries
         nothing = entries.X[:0], entries.y[:0]
@@ -103,7 +104,7 @@ class FeatureRecipe:
         some, y = spent if n_spent else (first, entries.y[:0])
         y = targets.balanced(y) if n_spent else y
         _refuse_overflow(some)
-        shaping, choices = self._choose(some, y, targets, survey)
+        shaping, choices = self._choose(some, y, targets, survey, has_rows and targets.loss != "squared")
         tell(Phase.METRIC)
         metric = shaping.fitted_metric(some, targets.encoded(y))
         features = shaping.fitted(some, metric)
@@ -140,7 +141,9 @@ class FeatureRecipe:
         fewest = 1 if self._has_gradient_metric else _FEWEST_ROWS
         return size if self._looks_at_targets and size >= fewest else 0
 
-    def _choose(self, X: Any, y: NDArray, targets: Targets, survey: Survey) -> tuple[RowShaping, Choices]:
+    def _choose(
+        self, X: Any, y: NDArray, targets: Targets, survey: Survey, allow_logistic: bool
+    ) -> tuple[RowShaping, Choices]:
         """Make the choices that are left open; return how rows are shaped, and the others."""
         kernel, metric, normalize = self._open_choices
         has_linear_columns = self.linear_columns is True and self.feature_map is not None
@@ -159,7 +162,7 @@ class FeatureRecipe:
             is_kernel_map=isinstance(self.feature_map, str),
             is_classification=isinstance(targets, ClassTargets),
             allow_linear=is_auto(self.linear_columns) and is_narrow,
-            allow_logistic=False,
+            allow_logistic=allow_logistic,
         )
         found = search(X, y, targets, spec)
         length = normalize if not is_auto(normalize) else (True if found.normalize else "common")

@@ -14,6 +14,7 @@ from craftmaps.learners.few_rows import FewRows
 from craftmaps.learners.penalty_race import PenaltyChoice
 from craftmaps.learners.tally import Tally
 from craftmaps.learners.targets import Targets
+from craftmaps.least_squares.ridge_path import Solution
 from craftmaps.maps.feature_map import FeatureMap
 from craftmaps.shaping.row_features import RowFeatures
 
@@ -38,6 +39,8 @@ class FittedModel:
         The number of rows it was solved from.
     calibration : Calibration, optional
         How scores of classes become log-odds.
+    loss : {"squared", "logistic"}
+        What the solution minimises.
     """
 
     features: RowFeatures
@@ -47,6 +50,7 @@ class FittedModel:
     alpha: float
     n_rows: int
     calibration: Calibration | None = None
+    loss: str = "squared"
 
     @classmethod
     def solved(
@@ -56,16 +60,23 @@ class FittedModel:
         fit_intercept: bool,
         choice: PenaltyChoice | None,
         few: FewRows | None = None,
+        logistic: Solution | None = None,
     ) -> Self:
-        """Solve a tally, perhaps of few rows, for an alpha in units of its scale; rows left out calibrate."""
+        """Solve a tally, perhaps of few rows, for an alpha in units of its scale; rows left out calibrate.
+
+        A solution of the logistic loss takes the place of that of the squared loss.
+        """
         statistic, penalty = tally.statistic, tally.features.penalty
         alpha = relative * (statistic.scale(fit_intercept, penalty) or 1.0)
-        if few is not None and alpha > 0:
+        loss = "squared" if logistic is None else "logistic"
+        if logistic is not None:
+            solution = logistic
+        elif few is not None and alpha > 0:
             solution = few.solve(alpha)
         else:
             solution = statistic.solve(alpha, fit_intercept=fit_intercept, penalty=penalty)
         calibration = tally.targets.calibrated(choice)
-        return cls(tally.features, tally.targets, *solution, alpha, tally.n_rows, calibration)
+        return cls(tally.features, tally.targets, *solution, alpha, tally.n_rows, calibration, loss)
 
     @cached_property
     def weights(self) -> NDArray[np.float64]:

@@ -93,10 +93,10 @@ class OnePass:
         settings = self.settings
         return Survey.of(X, y, self.layout, targets, settings.recipe.n_first_rows, settings.seed)
 
-    def settle(self, survey: Survey) -> None:
-        """Settle the features on surveyed rows."""
+    def settle(self, survey: Survey, has_rows: bool = False) -> None:
+        """Settle the features on surveyed rows; `has_rows` if all rows can be looked at again after the pass."""
         settings, targets = self.settings, survey.targets
-        settled = settings.recipe.settle(survey)
+        settled = settings.recipe.settle(survey, has_rows)
         width = settled.features.width(survey.entries.X)
         is_packed = settings.packed
         if is_auto(is_packed):

@@ -23,6 +23,8 @@ class PenaltyChoice(NamedTuple):
     labels: NDArray  # of the same rows
     weights: NDArray[np.float64]  # of the same rows
     folds: NDArray[np.int64]  # which fold each of these rows belongs to
+    left_out: Sequence[HeldOutFold]  # the folds themselves
+    is_logistic: bool = False  # whether the outputs are of the logistic loss
 
 
 class PenaltyRace:
@@ -51,7 +53,7 @@ class PenaltyRace:
         self.alphas, self.error, self.fewest_rows = alphas, errors, fewest_rows
         self.targets = [encoded(fold.y) for fold in folds]
         self.labels, self.weights = [fold.y for fold in folds], [fold.weight for fold in folds]
-        self.counts = [fold.count for fold in folds]
+        self.folds, self.counts = folds, [fold.count for fold in folds]
         self.errors, self.squares = np.full((2, len(alphas), len(folds)), np.nan)
         self.live = np.arange(len(alphas))
         self.lowest = 0  # what lies below is a tie with it
@@ -108,6 +110,7 @@ class PenaltyRace:
             np.concatenate(self.labels),
             np.concatenate(self.weights),
             np.repeat(np.arange(len(self.labels)), [len(labels) for labels in self.labels]),
+            self.folds,
         )
 
     def _best(self, fold_weights: NDArray[np.float64]) -> Any:

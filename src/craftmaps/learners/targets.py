@@ -8,7 +8,7 @@ labels, and how far outputs are from them. New labels give new targets; none is 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from craftmaps.learners.penalty_race import PenaltyChoice
 
 Errors = Callable[[NDArray, NDArray], NDArray[np.float64]]
+LOSSES = ("squared", "logistic")
 
 
 class Targets(Protocol):
@@ -34,6 +35,11 @@ class Targets(Protocol):
     @property
     def n_columns(self) -> int:
         """The number of columns of the statistic; 0 before the first row."""
+        ...
+
+    @property
+    def loss(self) -> str:
+        """What is minimised: "squared", "logistic", or "auto" for the better one."""
         ...
 
     def taking(self, y: Any) -> tuple[Self, NDArray]:
@@ -95,11 +101,15 @@ class Targets(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class ClassTargets:
-    """The classes seen so far, in order, the code that their scores are made with, and how these are calibrated."""
+    """The classes seen so far, in order, the code that their scores are made with, and how these are calibrated.
+
+    `loss` is "squared", "logistic" or "auto": the better one of the two, if the rows are at hand after the pass.
+    """
 
     code: OutputCode
     calibration: str = "temperature"
     classes: NDArray = field(default_factory=lambda: np.empty(0))
+    loss: str = "squared"
 
     @property
     def n_columns(self) -> int:
@@ -197,6 +207,7 @@ class NumberTargets:
 
     n_columns: int = 0
     is_flat: bool = True
+    loss: ClassVar[str] = "squared"
 
     def taking(self, y: Any) -> "tuple[NumberTargets, NDArray]":
         y = np.asarray(y, dtype=np.float64)

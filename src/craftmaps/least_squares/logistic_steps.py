@@ -1,6 +1,6 @@
-"""Logistic regression from a ridge solution: a few quasi-Newton steps, with the Gram matrix as preconditioner."""
+"""Logistic regressions from the sums of a least-squares fit: a few looks at the rows, the Gram matrix as Hessian."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,12 +12,22 @@ from craftmaps.least_squares.normal_equations import NormalEquations
 from craftmaps.least_squares.ridge_path import Solution
 
 _SCALES = tuple(2.0 ** np.arange(-1, 7))
-_MEMORY = 12
+_MEMORY = 10
 _MOST_HALVINGS = 6
+_SHORTER = 0.4
 _BLOCK_ROWS = 1024
-_FIRST_STEP = 2.0  # the Hessian of the loss is at most half of the Gram matrix
+_BLOCKS_AT_ONCE = 16  # sums of more would fill the memory
 
-Blocks = Callable[[], Iterable[tuple[NDArray, NDArray, NDArray]]]
+
+class WeightedRows(NamedTuple):
+    """Features of rows, the indicators of their classes, and weights."""
+
+    Z: NDArray
+    targets: NDArray
+    weight: NDArray[np.float64]
+
+
+Blocks = Sequence[Callable[[], WeightedRows]]
 
 
 class Preconditioner:
@@ -56,6 +66,54 @@ class Preconditioner:
         return step
 
 
+def logistic_regressions(
+    blocks: Blocks,
+    statistic: NormalEquations,
+    alpha: float,
+    penalty: float,
+    left_out: Sequence[WeightedRows | None] = (None,),
+) -> Iterator[list[Solution]]:
+    r"""Yield, after each look at the rows, better solutions of several multinomial logistic regressions.
+
+    The loss is the weighted mean of :math:`-\log softmax(Z W + b)_y`, plus :math:`penalty\,|W|^2 / 2` in units of the
+    centred Gram matrix. Its Hessian is at most half of that matrix, so L-BFGS that is preconditioned by its factor
+    converges in a few steps, and starts with the direction of ridge regression. All regressions go side by side: a
+    look costs :math:`4 n E k` operations for each, where the Gram matrix took :math:`n E^2`. The first look scales
+    the start. The solutions end when no loss falls any more.
+
+    Parameters
+    ----------
+    blocks : sequence of functions without arguments
+        Each returns some of the rows, the same ones every time.
+    statistic : NormalEquations
+        Of all these rows.
+    alpha : float
+        Added to the diagonal of the preconditioner, relative to the mean diagonal of the centred Gram matrix.
+    penalty : float
+        In the same units.
+    left_out : sequence of WeightedRows or None
+        The rows that each regression is fitted without; they are among those of the blocks.
+    """
+    objective = _Objective(blocks, Preconditioner(statistic, alpha), penalty, left_out)
+    descents = [_Descent(point, objective.precondition) for point in objective.starts(statistic)]
+    live = list(range(len(descents)))
+    while live:
+        values = dict(zip(live, objective([descents[i].asked for i in live], live), strict=True))
+
+        def take(i: int, values=values) -> None:
+            descents[i].take(values[i])
+
+        for_each(take, live)
+        yield [objective.solution(descent.point) for descent in descents]
+        live = [i for i in live if not descents[i].is_over]
+
+
+def blocks_of(Z: NDArray, targets: NDArray, weight: NDArray[np.float64]) -> Blocks:
+    """Return the blocks of rows that are in memory."""
+    rows = WeightedRows(Z, targets, weight)
+    return [lambda part=part: WeightedRows(*(array[part] for array in rows)) for part in cut(Z.shape[0], _BLOCK_ROWS)]
+
+
 class _Value(NamedTuple):
     """A mean loss and its gradient."""
 
@@ -63,120 +121,152 @@ class _Value(NamedTuple):
     gradient: NDArray[np.float64]
 
 
-def logistic_steps(blocks: Blocks, start: Solution, precondition: Preconditioner, penalty: float) -> Iterator[Solution]:
-    r"""Yield better and better solutions of multinomial logistic regression.
-
-    The loss is the weighted mean of :math:`-\log softmax(Z W + b)_y`, plus :math:`penalty\,|W|^2 / 2` in units of the
-    centred Gram matrix. Its Hessian is at most half of that matrix, which ridge regression has factored already, so
-    steps of L-BFGS that start from there converge in a few: each costs one look at the features,
-    :math:`4 n E k` operations where the Gram matrix took :math:`n E^2`. The ridge solution to start from is scaled
-    first. The steps end when the loss does not fall any more.
+class _Descent:
+    """L-BFGS of one regression, which asks for the value at one point after another.
 
     Parameters
     ----------
-    blocks : function without arguments
-        Returns the rows anew, in the same order every time: features, targets that are 0 or 1 and weights.
-    start : Solution
-        Coefficients of the indicators of classes, from ridge regression.
+    point : ndarray of shape (n_features + 1, n_classes)
+        Coefficients and, last, intercepts of centred features.
     precondition : Preconditioner
-    penalty : float
-        Relative to the mean diagonal of the centred Gram matrix.
     """
-    objective = _Objective(blocks, precondition, penalty)
-    point = np.vstack([start.coef.T, start.intercept + start.coef @ precondition.mean])  # intercepts of centred rows
-    point = objective.best_scale(point) * point
-    value = objective(point)
-    pairs: list[tuple[NDArray, NDArray, float]] = []
-    while True:
-        direction = _direction(value.gradient, pairs, precondition)
-        slope = float(np.vdot(direction, value.gradient))
-        found = objective.line_search(point, value, direction, slope) if slope < 0 else None
-        if found is None:
+
+    def __init__(self, point: NDArray[np.float64], precondition: Preconditioner):
+        self.point = self.asked = point
+        self.is_over = False
+        self._precondition = precondition
+        self._value: _Value | None = None
+        self._pairs: list[tuple[NDArray, NDArray, float]] = []
+        self._direction, self._slope, self._step, self._n_tries = point, 0.0, 1.0, 0
+
+    def take(self, value: _Value) -> None:
+        """Take the value at the point that was asked for, and decide which to ask for next."""
+        if self._value is None:
+            self._value = value
+        elif value.loss <= self._value.loss + 1e-4 * self._step * self._slope:
+            change, difference = self.asked - self.point, value.gradient - self._value.gradient
+            curvature = float(np.vdot(change, difference))
+            if curvature > 0:
+                self._pairs = [*self._pairs, (change, difference, curvature)][-_MEMORY:]
+            self.point, self._value = self.asked, value
+        else:
+            self._n_tries += 1
+            self._step *= _SHORTER
+            self.is_over = self._n_tries >= _MOST_HALVINGS
+            self.asked = self.point + self._step * self._direction
             return
-        change, new = found[0] - point, found[1]
-        curvature = float(np.vdot(change, new.gradient - value.gradient))
-        if curvature > 0:
-            pairs = [*pairs, (change, new.gradient - value.gradient, curvature)][-_MEMORY:]
-        point, value = found[0], new
-        yield Solution(point[:-1].T.copy(), point[-1] - precondition.mean @ point[:-1])
-
-
-def blocks_of(Z: NDArray, targets: NDArray, weight: NDArray[np.float64]) -> Blocks:
-    """Return the blocks of rows that are in memory."""
-    parts = cut(Z.shape[0], _BLOCK_ROWS)
-    return lambda: ((Z[part], targets[part], weight[part]) for part in parts)
+        self._direction = _direction(self._value.gradient, self._pairs, self._precondition)
+        self._slope = float(np.vdot(self._direction, self._value.gradient))
+        self._step, self._n_tries, self.is_over = 1.0, 0, not self._slope < 0
+        self.asked = self.point + self._direction
 
 
 class _Objective:
-    """The mean loss of coefficients for centred features."""
+    """The mean losses of several regressions, each without the rows that it leaves out."""
 
-    def __init__(self, blocks: Blocks, precondition: Preconditioner, penalty: float):
-        self.blocks, self.mean = blocks, precondition.mean
+    def __init__(
+        self, blocks: Blocks, precondition: Preconditioner, penalty: float, left_out: Sequence[WeightedRows | None]
+    ):
+        self.blocks, self.precondition, self.left_out = blocks, precondition, left_out
+        self.mean = precondition.mean
         self.ridge = penalty * precondition.unit / precondition.weight
 
-    def __call__(self, point: NDArray[np.float64]) -> _Value:
-        """Return the loss and its gradient, from one look at the rows."""
-        shift = point[-1] - self.mean @ point[:-1]
-        sums = self._over_blocks(lambda Z, targets, weight: _sums(Z, targets, weight, point[:-1], shift))
-        weight = sum(part[0] for part in sums)
-        gradient = np.zeros_like(point)
-        for _, _, products, differences in sums:  # in the order of the rows, whichever thread was first
-            gradient[:-1] += products
-            gradient[-1] += differences
-        gradient[:-1] -= np.outer(self.mean, gradient[-1])
-        gradient /= weight
-        gradient[:-1] += self.ridge * point[:-1]
-        loss = sum(part[1] for part in sums) / weight + 0.5 * self.ridge * float(np.vdot(point[:-1], point[:-1]))
-        return _Value(loss, gradient)
+    def starts(self, statistic: NormalEquations) -> list[NDArray[np.float64]]:
+        """Return points in the direction of ridge regression, each at the best of a few scales."""
+        points = []
+        for rows in self.left_out:
+            cross, sums, weight = statistic.cross, statistic.target_sums, statistic.weight
+            if rows is not None:
+                weighted = rows.weight[:, None] * rows.targets
+                cross = cross - rows.Z.T.astype(np.float64) @ weighted
+                sums, weight = sums - weighted.sum(axis=0), weight - float(rows.weight.sum())
+            centred = np.vstack([(cross - np.outer(self.mean, sums)) / weight, np.zeros((1, sums.size))])
+            point = self.precondition(centred)
+            point[-1] = sums / weight
+            points.append(point)
+        coef, shift, n_classes = self._stacked(points)
 
-    def best_scale(self, point: NDArray[np.float64]) -> float:
-        """Return the factor among a few of the smallest loss."""
-        shift = point[-1] - self.mean @ point[:-1]
+        def losses(rows: WeightedRows) -> tuple[NDArray[np.float64]]:
+            outputs = (rows.Z @ coef.astype(rows.Z.dtype) + shift).reshape(len(rows.Z), len(points), n_classes)
+            scaled = [_softmax(scale * outputs, rows.targets[:, None])[0] for scale in _SCALES]
+            return (np.array([rows.weight @ loss for loss in scaled]),)
 
-        def losses(Z: NDArray, targets: NDArray, weight: NDArray) -> NDArray[np.float64]:
-            outputs = Z @ point[:-1].astype(Z.dtype) + shift
-            return np.array([weight @ _softmax(scale * outputs, targets)[0] for scale in _SCALES])
+        best = np.argmin(self._over_blocks(losses)[0], axis=0)
+        return [_SCALES[int(i)] * point for i, point in zip(best, points, strict=True)]
 
-        return float(_SCALES[int(np.argmin(sum(self._over_blocks(losses))))])
+    def __call__(self, points: list[NDArray[np.float64]], which: Sequence[int]) -> list[_Value]:
+        """Return the losses and gradients of some of the regressions, from one look at the rows."""
+        coef, shift, n_classes = self._stacked(points)
+        total = _Sums(*self._over_blocks(lambda rows: _sums(rows, coef, shift, len(points))))
+        values: list[Any] = [None] * len(points)
 
-    def line_search(self, point: NDArray, value: _Value, direction: NDArray, slope: float) -> Any:
-        """Return the first point on the way that is low enough, with its value, or None."""
-        step = 1.0
-        for _ in range(_MOST_HALVINGS):
-            there = point + step * direction
-            new = self(there)
-            if new.loss <= value.loss + 1e-4 * step * slope:
-                return there, new
-            step *= 0.4
-        return None
+        def one(j: int) -> None:
+            columns = slice(j * n_classes, (j + 1) * n_classes)
+            weight, loss = total.weight, total.losses[j]
+            products, differences = total.products[:, columns], total.differences[columns]
+            rows = self.left_out[which[j]]
+            if rows is not None:
+                part = _sums(rows, coef[:, columns], shift[columns], 1)
+                weight, loss = weight - part.weight, loss - part.losses[0]
+                products, differences = products - part.products, differences - part.differences
+            gradient = np.vstack([products - np.outer(self.mean, differences), differences]) / weight
+            gradient[:-1] += self.ridge * points[j][:-1]
+            squares = float(np.vdot(points[j][:-1], points[j][:-1]))
+            values[j] = _Value(loss / weight + 0.5 * self.ridge * squares, gradient)
 
-    def _over_blocks(self, task: Callable[..., Any]) -> list[Any]:
-        """Return what a function makes of every block."""
-        results: dict[int, Any] = {}
+        for_each(one, range(len(points)))
+        return values
 
-        def work(item: tuple[int, tuple]) -> None:
-            results[item[0]] = task(*item[1])
+    def solution(self, point: NDArray[np.float64]) -> Solution:
+        """Return the coefficients and intercepts of features that are not centred."""
+        return Solution(point[:-1].T.copy(), point[-1] - self.mean @ point[:-1])
 
-        for_each(work, enumerate(self.blocks()))
-        return [results[i] for i in range(len(results))]
+    def _stacked(self, points: list[NDArray[np.float64]]) -> tuple[NDArray, NDArray, int]:
+        """Return the coefficients and intercepts of all regressions side by side, and the number of classes."""
+        stacked = np.hstack(points)
+        return stacked[:-1], stacked[-1] - self.mean @ stacked[:-1], points[0].shape[1]
+
+    def _over_blocks(self, task: Callable[[WeightedRows], tuple]) -> tuple:
+        """Return the sums of what a function makes of every block, in the order of the rows."""
+        total: tuple = ()
+        for some in cut(len(self.blocks), _BLOCKS_AT_ONCE):
+            blocks = self.blocks[some]
+            parts: list[tuple] = [()] * len(blocks)
+
+            def work(i: int, blocks=blocks, parts=parts) -> None:
+                parts[i] = task(blocks[i]())
+
+            for_each(work, range(len(blocks)))
+            for part in parts:
+                total = tuple(a + b for a, b in zip(total, part, strict=True)) if total else tuple(part)
+        return total
 
 
-def _sums(
-    Z: NDArray, targets: NDArray, weight: NDArray, coef: NDArray, shift: NDArray
-) -> tuple[float, float, NDArray, NDArray]:
-    """Return weight, loss, products of features and differences, and sums of differences of a block."""
-    losses, shares = _softmax(Z @ coef.astype(Z.dtype) + shift, targets)
-    differences = (shares - targets) * weight[:, None]
-    products = Z.T @ differences.astype(Z.dtype)
-    return float(weight.sum()), float(weight @ losses), products.astype(np.float64), differences.sum(axis=0)
+class _Sums(NamedTuple):
+    """Weight, losses, products of features and differences, and sums of differences of rows."""
+
+    weight: float
+    losses: NDArray[np.float64]
+    products: NDArray[np.float64]
+    differences: NDArray[np.float64]
+
+
+def _sums(rows: WeightedRows, coef: NDArray, shift: NDArray, n_models: int) -> _Sums:
+    """Return the sums of rows for coefficients of several models side by side."""
+    Z, targets, weight = rows
+    outputs = (Z @ coef.astype(Z.dtype) + shift).reshape(len(Z), n_models, -1)
+    losses, shares = _softmax(outputs, targets[:, None])
+    differences = ((shares - targets[:, None]) * weight[:, None, None]).reshape(len(Z), -1)
+    products = (Z.T @ differences.astype(Z.dtype)).astype(np.float64)
+    return _Sums(float(weight.sum()), weight @ losses, products, differences.sum(axis=0))
 
 
 def _softmax(outputs: NDArray, targets: NDArray) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the loss of each row and the probabilities of classes."""
-    outputs = outputs - outputs.max(axis=1, keepdims=True)
+    """Return the losses and the probabilities of classes, along the last axis."""
+    outputs = outputs - outputs.max(axis=-1, keepdims=True)
     shares = np.exp(outputs)
-    sums = shares.sum(axis=1)
-    return np.log(sums) - (outputs * targets).sum(axis=1), shares / sums[:, None]
+    sums = shares.sum(axis=-1)
+    return np.log(sums) - (outputs * targets).sum(axis=-1), shares / sums[..., None]
 
 
 def _direction(gradient: NDArray, pairs: list, precondition: Preconditioner) -> NDArray[np.float64]:
@@ -185,7 +275,7 @@ def _direction(gradient: NDArray, pairs: list, precondition: Preconditioner) -> 
     for change, difference, curvature in reversed(pairs):
         steps.append(float(np.vdot(change, direction)) / curvature)
         direction = direction - steps[-1] * difference
-    factor = _FIRST_STEP
+    factor = 2.0  # the Hessian of the loss is at most half of the Gram matrix
     if pairs:
         _, difference, curvature = pairs[-1]
         factor = curvature / float(np.vdot(difference, precondition(difference)))

@@ -9,6 +9,8 @@ from scipy import linalg
 from craftmaps._system.threads import blas_threads, multiply
 from craftmaps.least_squares.ridge_path import Solution
 
+_SPANNED = 1e-6  # shorter axes, compared with the longest, are rounding errors
+
 
 class RowSpace:
     r"""Ridge regressions of n rows for any number of penalties, from one decomposition of their n x n kernel matrix.
@@ -90,6 +92,17 @@ class RowSpace:
         """Return the solution for alpha in the space of the features Z of the rows."""
         dual = self.dual(alpha)
         return Solution((Z.T.astype(np.float64) @ dual).T, self.intercept(dual))
+
+    def axes(self, Z: NDArray) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the mean of the features Z of the rows, and orthonormal axes of what they span around it.
+
+        There is an axis, a column, for each row; those that are not needed are zero.
+        """
+        mean = self._weights @ Z / self.weight
+        axes = (Z - mean).T @ (self._roots[:, None] * self._vectors)
+        lengths = np.linalg.norm(axes, axis=0)
+        is_needed = lengths > _SPANNED * lengths.max(initial=0.0)
+        return mean, np.divide(axes, lengths, out=np.zeros_like(axes), where=is_needed)
 
     def left_out(self, alpha: float, copies: NDArray[np.int64] | None = None) -> NDArray[np.float64]:
         """Return the outputs for every row from all others, of shape (n_rows, n_targets).

@@ -17,7 +17,7 @@ from craftmaps.learners.persistence.fitted_parts import features_to_plain, names
 from craftmaps.learners.persistence.rebuilt_parts import checked_features, names_from_plain
 from craftmaps.learners.persistence.stored_parameters import parameters_to_plain, set_parameters
 from craftmaps.learners.persistence.stored_tally import layout_from_plain
-from craftmaps.learners.targets import ClassTargets, NumberTargets, Targets
+from craftmaps.learners.targets import LOSSES, ClassTargets, NumberTargets, Targets
 from craftmaps.learners.waiting_rows import WaitingRows
 
 _SAVED = (np.float64, np.float32, np.float16)
@@ -80,7 +80,8 @@ def _set_model(estimator: Any, fields: Fields) -> None:
     n_rows, alpha = fields.whole("n_rows", 1), fields.number("alpha", low=0.0)
     names_from_plain(estimator, fields)
     targets, calibration = _HEADS[fields.value("model")](estimator, fields, coef)
-    estimator._model = FittedModel(make_features(), targets, coef, intercept, alpha, n_rows, calibration)
+    loss = fields.one_of("loss", LOSSES) if "loss" in fields else "squared"
+    estimator._model = FittedModel(make_features(), targets, coef, intercept, alpha, n_rows, calibration, loss)
 
 
 def _set_tally(estimator: Any, fields: Fields) -> None:
@@ -115,6 +116,7 @@ def _head_to_plain(model: FittedModel, dtype: Any) -> dict[str, Any]:
         "code": code.code if isinstance(code.code, str) else np.asarray(code.code, dtype=np.float64).tolist(),
         "code_size": code.size,
         "decoding": code.decoding,
+        **({} if model.loss == "squared" else {"loss": model.loss}),
         "calibration": model.calibration.to_plain(dtype),
     }
 

@@ -11,7 +11,7 @@ from sklearn.utils.extmath import safe_sparse_dot
 
 from craftmaps._system.threads import multiply
 from craftmaps.kernels import DotProductKernel
-from craftmaps.least_squares.logistic_steps import Preconditioner, blocks_of, logistic_steps
+from craftmaps.least_squares.logistic_steps import blocks_of, logistic_regressions
 from craftmaps.least_squares.normal_equations import NormalEquations
 from craftmaps.least_squares.ridge_path import Solution
 from craftmaps.least_squares.row_space import RowSpace
@@ -20,10 +20,9 @@ from craftmaps.least_squares.sparse_ridge import SparseRidge
 ALPHAS = (1e-6, 1e-4, 1e-3, 1e-2, 1e-1)
 _SPARSE_ALPHAS = (10.0, 1.0, 0.3, 0.1, 0.03, 0.01)
 _ROW_ALPHAS = tuple(10.0 ** np.arange(-6, 2))
-_LOGISTIC_STEPS = 8
-_LOGISTIC_HANDICAP = 0.1  # a few steps on a few rows are no more than a hint, and ridge regression comes first
+_LOGISTIC_LOOKS, _LOGISTIC_PENALTY, _LEAST_LOGISTIC_ALPHA = 8, 1e-5, 1e-6
+_LOGISTIC_HANDICAP = 0.05  # it takes more looks at the rows
 _SCALES = tuple(2.0 ** np.arange(-1, 6))
-_LEAST_LOGISTIC_PENALTY = 1e-4
 
 
 class Score(NamedTuple):
@@ -129,7 +128,7 @@ class Judge:
         best = best_of(self._score(_outputs(Z[test], s), test, alpha) for alpha, s in solutions.items())
         if not logistic:
             return best
-        return best_of([best, self._logistic(Z, statistic, solutions[best.alpha], best.alpha)])
+        return best_of([best, self._logistic(Z, statistic, best.alpha)])
 
     def sparse_split(self, rows: Any) -> Score:
         """Score a linear model of the columns of sparse rows by a split."""
@@ -144,16 +143,14 @@ class Judge:
             best = score
         return best
 
-    def _logistic(self, Z: NDArray, statistic: NormalEquations, start: Solution, alpha: float) -> Score:
-        """Return the score after a few logistic steps."""
+    def _logistic(self, Z: NDArray, statistic: NormalEquations, alpha: float) -> Score:
+        """Return the best score after a few looks for the logistic loss."""
         train, test = slice(0, self.n_train), slice(self.n_train, None)
-        penalty = max(alpha, _LEAST_LOGISTIC_PENALTY)
         blocks = blocks_of(Z[train], self.targets[train], self.weight[train])
-        steps = logistic_steps(blocks, start, Preconditioner(statistic, penalty), penalty)
-        *_, solution = (start, *islice(steps, _LOGISTIC_STEPS))
-        return self._score(_outputs(Z[test], solution), test, penalty)._replace(
-            loss="logistic", handicap=_LOGISTIC_HANDICAP
-        )
+        solutions = logistic_regressions(blocks, statistic, max(alpha, _LEAST_LOGISTIC_ALPHA), _LOGISTIC_PENALTY)
+        looked = (solution for (solution,) in islice(solutions, _LOGISTIC_LOOKS))
+        scores = [self._score(_outputs(Z[test], s), test, alpha) for i, s in enumerate(looked) if i % 2]
+        return best_of(scores)._replace(loss="logistic", handicap=_LOGISTIC_HANDICAP)
 
     def _score(self, outputs: NDArray, scored: slice, alpha: float) -> Score:
         """Score outputs, of all rows or of the scored ones alone."""
