@@ -14,14 +14,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from craftmaps._rows.canonical import without_duplicates
 from craftmaps._rows.randomness import seed_of
-from craftmaps._system.progress import Phase, shown, tell
+from craftmaps._system.progress import shown
 from craftmaps.kernels import Rows
 from craftmaps.learners.choices import Choices
 from craftmaps.learners.feature_recipe import choices_of
-from craftmaps.learners.few_rows import FewRows
 from craftmaps.learners.fitted_model import FittedModel
 from craftmaps.learners.held_out import HeldOutFold
-from craftmaps.learners.logistic_search import LogisticSearch, is_logistic_tried, refuse_one_look
+from craftmaps.learners.logistic_search import refuse_one_look
 from craftmaps.learners.one_pass import OnePass
 from craftmaps.learners.parameters import (
     GivenRows,
@@ -33,10 +32,12 @@ from craftmaps.learners.parameters import (
     refuse_other_parameters,
     with_own_kernel,
 )
-from craftmaps.learners.penalty_search import PenaltySearch, folds_of_splits
+from craftmaps.learners.penalty_search import folds_of_splits
 from craftmaps.learners.persistence import container as model_file
 from craftmaps.learners.persistence import saved_model
 from craftmaps.learners.persistence.stored_tally import tally_to_plain
+from craftmaps.learners.solving import Solver
+from craftmaps.learners.sparse_linear import SparseLinear
 from craftmaps.learners.stream_pass import learn_from_stream
 from craftmaps.learners.tally import RowLayout, Tally
 from craftmaps.learners.targets import Targets
@@ -44,7 +45,7 @@ from craftmaps.shaping.row_features import RowFeatures
 from craftmaps.tables import Columns, encode_frame, is_frame
 
 # Attributes that learning sets; anything else on an estimator is a parameter, or not ours.
-_LEARNED = {"seed_", "n_features_in_", "feature_names_in_", "notes_", "_pass", "_model", "_results"}
+_LEARNED = {"seed_", "n_features_in_", "feature_names_in_", "notes_", "_pass", "_model", "_results", "_choices"}
 
 
 class OnePassEstimator(BaseEstimator, ABC):
@@ -62,6 +63,7 @@ class OnePassEstimator(BaseEstimator, ABC):
     _pass: OnePass | None = None
     _model: FittedModel | None = None  # None if rows came since it was solved
     _results: dict[str, Any] | None = None
+    _choices: Choices | None = None  # of a model without a pass to go on with
 
     @abstractmethod
     def _new_targets(self) -> Targets:
@@ -71,6 +73,10 @@ class OnePassEstimator(BaseEstimator, ABC):
         """Learn from the rows of X alone."""
         with shown(self.verbose) as progress:
             new, rows = self._settled(X, y, sample_weight, has_rows=True)
+            if new._going_on().sparse_features is not None:
+                new._solve_sparse(rows)
+                self._become(new)
+                return self
             folds = new._folds(rows)
             self._become(new)  # two tallies at once may not fit, so the earlier model goes first
             n_rows = rows.X.shape[0]
@@ -141,7 +147,7 @@ class OnePassEstimator(BaseEstimator, ABC):
             learned = self._going_on()
             learned.tally.refuse_unlike(tally)
             learned.replace_tally(tally, is_shared=True)
-        return self._solve(None)
+        return self._solve()
 
     def save(self, path: str | os.PathLike, dtype: Any = np.float32, notes: Any = None, tally: bool = False) -> None:
         """Write the model to a file, its weights as float64, float32 or float16; see `load_model`.
@@ -175,7 +181,9 @@ class OnePassEstimator(BaseEstimator, ABC):
     @property
     def choices_(self) -> Choices:
         """What was given or chosen for kernel, metric and normalize; "auto" where a choice is still to be made."""
-        return choices_of(self._solved.features) if self._pass is None else self._pass.choices
+        if self._pass is not None:
+            return self._pass.choices
+        return choices_of(self._solved.features) if self._choices is None else self._choices
 
     @property
     def tally_(self) -> Tally:
@@ -205,7 +213,7 @@ class OnePassEstimator(BaseEstimator, ABC):
         """The model of all rows seen, solved now if rows came since."""
         check_is_fitted(self, "n_rows_seen_")
         if self._model is None:
-            self._solve(None)
+            self._solve()
         return self._model  # type: ignore[return-value]
 
     @property
@@ -282,34 +290,29 @@ class OnePassEstimator(BaseEstimator, ABC):
         """Return the pass, to go on with; refuse where there is none."""
         check_is_fitted(self, "n_rows_seen_")
         if self._pass is None:
-            raise ValueError("A model that was loaded from a file cannot go on learning: fit a new one.")
+            raise ValueError(
+                "A model without a tally, loaded from a file or learned from sparse rows of very many columns, cannot "
+                "go on learning: fit a new one."
+            )
         return self._pass
 
-    def _solve(self, folds: list[HeldOutFold] | None, rows: tuple | None = None) -> Self:
-        """Choose alpha, on given folds or on those of the held-out sample, and solve.
-
-        If all rows, with targets and weights, are at hand, classes may be learned with the logistic loss.
-        """
+    def _solve(self, folds: list[HeldOutFold] | None = None, rows: tuple | None = None) -> Self:
+        """Solve for all rows seen, on given folds or on those of the held-out sample; see `Solver`."""
         learned = self._going_on()
         learned.targets.check_solvable()
-        if rows is None:
-            refuse_one_look(learned.targets)
         learned.end_waiting()
-        tally, alphas, choice = learned.tally, checked_alphas(self), None
-        few = FewRows.of(tally, self.fit_intercept)
-        if self.cv is not None:
-            n_folds = int(self.cv) if isinstance(self.cv, Integral) else None
-            choice = PenaltySearch(alphas, self.fit_intercept, n_folds).choose(tally, folds, few)
-        tell(Phase.SOLUTION)
-        relative = alphas[0] if choice is None else choice.relative
-        logistic = None
-        if rows is not None and is_logistic_tried(tally, choice):
-            search = LogisticSearch(is_forced=tally.targets.loss == "logistic")
-            logistic, choice = search.run(tally, rows, relative, choice, few)
-            tell(Phase.SOLUTION)
-        self._model = FittedModel.solved(tally, relative, self.fit_intercept, choice, few, logistic)
-        self._results = None if choice is None else choice.results
+        solver = Solver(checked_alphas(self), self.fit_intercept, self.cv)
+        self._model, self._results = solver.solve(learned.tally, folds, rows)
         return self
+
+    def _solve_sparse(self, rows: GivenRows) -> None:
+        """Solve for the columns of sparse rows, too many for a tally: the pass ends, its choices stay."""
+        learned = self._going_on()
+        alphas = None if self.alphas is None else checked_alphas(self)
+        linear = SparseLinear(alphas, int(self.cv), int(self.holdout_rows), self.seed_)
+        spent = learned.spent_positions(rows.X, rows.y)
+        self._model, self._results = linear.solve(learned.sparse_features, learned.targets, rows.values, spent)
+        self._choices, self._pass = learned.choices, None
 
     def _outputs(self, X: Rows, dtype: Any = None) -> NDArray[np.floating]:
         """Return the outputs for the columns of the targets of rows, in a precision or else in that of the rows."""

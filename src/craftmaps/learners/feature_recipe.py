@@ -34,11 +34,15 @@ _FEWEST_ROWS = 40  # to choose by
 
 
 class Settled(NamedTuple):
-    """Features that are ready to count rows, how they came about, and the rows whose targets were looked at."""
+    """Features that are ready to count rows, how they came about, and the rows whose targets were looked at.
+
+    `is_sparse` if they are the columns of sparse rows, too many for a Gram matrix.
+    """
 
     features: RowFeatures
     choices: Choices
     spent: tuple[Any, NDArray]
+    is_sparse: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +108,7 @@ class FeatureRecipe:
         some, y = spent if n_spent else (first, entries.y[:0])
         y = targets.balanced(y) if n_spent else y
         _refuse_overflow(some)
-        shaping, choices = self._choose(some, y, targets, survey, has_rows and targets.loss != "squared")
+        shaping, choices = self._choose(some, y, targets, survey, has_rows)
         tell(Phase.METRIC)
         metric = shaping.fitted_metric(some, targets.encoded(y))
         features = shaping.fitted(some, metric)
@@ -114,7 +118,9 @@ class FeatureRecipe:
         shaped = features.shape_rows(first if self._holds_rows else some)
         length = shaping.length if isinstance(shaping.length, bool) else features.scale
         choices = replace(choices, metric=_unfitted(features.metric), normalize=length, n_rows=some.shape[0])
-        return self._with_map(features, choices, shaped, seed, spent)
+        settled = self._with_map(features, choices, shaped, seed, spent)
+        is_sparse = choices.feature_map is None and self.feature_map is not None and not _is_narrow(some)
+        return settled._replace(is_sparse=is_sparse)
 
     @property
     def _open_choices(self) -> tuple[Any, Any, Any]:
@@ -142,7 +148,7 @@ class FeatureRecipe:
         return size if self._looks_at_targets and size >= fewest else 0
 
     def _choose(
-        self, X: Any, y: NDArray, targets: Targets, survey: Survey, allow_logistic: bool
+        self, X: Any, y: NDArray, targets: Targets, survey: Survey, has_rows: bool
     ) -> tuple[RowShaping, Choices]:
         """Make the choices that are left open; return how rows are shaped, and the others."""
         kernel, metric, normalize = self._open_choices
@@ -150,8 +156,6 @@ class FeatureRecipe:
         if not any(map(is_auto, (kernel, metric, normalize))):
             choices = replace(self.choices(), linear_columns=has_linear_columns)
             return named_shaping(metric, normalize), choices
-        # The statistic has a row for every column, so columns of sparse rows can be too many.
-        is_narrow = not issparse(X) or X.shape[1] <= WIDEST_LINEAR
         spec = SearchSpec(
             lambda kernel, width: self._make_map(kernel, width, survey.seed),
             self.n_components,
@@ -161,8 +165,9 @@ class FeatureRecipe:
             n_rows=survey.n_rows,
             is_kernel_map=isinstance(self.feature_map, str),
             is_classification=isinstance(targets, ClassTargets),
-            allow_linear=is_auto(self.linear_columns) and is_narrow,
-            allow_logistic=allow_logistic,
+            # The statistic has a row for every column: those of sparse rows can be too many, unless rows stay at hand.
+            allow_linear=is_auto(self.linear_columns) and (_is_narrow(X) or (has_rows and self.keeps_rows)),
+            allow_logistic=has_rows and targets.loss != "squared",
         )
         found = search(X, y, targets, spec)
         length = normalize if not is_auto(normalize) else (True if found.normalize else "common")
@@ -228,6 +233,11 @@ def _with_the_taken_one(found: Found) -> tuple[Trial, ...]:
             trials[i] = trials[i]._replace(is_taken=True)
             break
     return tuple(trials)
+
+
+def _is_narrow(X: Any) -> bool:
+    """Tell whether the columns of rows are few enough to be features, with a Gram matrix of them."""
+    return not issparse(X) or X.shape[1] <= WIDEST_LINEAR
 
 
 def _refuse_overflow(X: Any) -> None:

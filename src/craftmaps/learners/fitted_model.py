@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
 from craftmaps._system.threads import multiply
 from craftmaps.learners.blocks import block_rows
@@ -17,6 +18,13 @@ from craftmaps.learners.targets import Targets
 from craftmaps.least_squares.ridge_path import Solution
 from craftmaps.maps.feature_map import FeatureMap
 from craftmaps.shaping.row_features import RowFeatures
+
+
+class Solved(NamedTuple):
+    """A model, and what rows left out say of it; None if none were."""
+
+    model: "FittedModel"
+    results: dict[str, Any] | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,6 +107,10 @@ class FittedModel:
         outputs = np.empty((X.shape[0], self.intercept.size), dtype)
         weights, intercept = self.weights.astype(X.dtype), self.intercept.astype(dtype)
         linear = self.coef.T[-self.n_linear :].astype(X.dtype) if self.n_linear else None
+        if self.features.feature_map is None and issparse(X):
+            rows = self.features.shape_rows(X)
+            if issparse(rows):  # dense ones of very many columns would fill the memory
+                return (rows @ weights + intercept).astype(dtype, copy=False)
         scratch, step = None, block_rows(batch_rows, self.coef.shape[1], X.dtype)
         for start in range(0, X.shape[0], step):
             scratch = Z = self.features.unfinished(X[start : start + step], weights.shape[0], scratch)

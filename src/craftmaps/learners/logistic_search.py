@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 from craftmaps._system.memory import available_memory
 from craftmaps._system.progress import Phase, tell
 from craftmaps._system.threads import cut, multiply
-from craftmaps.learners.calibration import tempered_losses
 from craftmaps.learners.few_rows import FewRows
 from craftmaps.learners.held_out import HeldOutFold
+from craftmaps.learners.left_out_scores import LeftOutScores, left_out_together
 from craftmaps.learners.penalty_race import PenaltyChoice
 from craftmaps.learners.tally import Tally
-from craftmaps.learners.targets import ClassTargets, Targets
+from craftmaps.learners.targets import Targets
 from craftmaps.least_squares.logistic_steps import Blocks, WeightedRows, blocks_of, logistic_regressions
 from craftmaps.least_squares.normal_equations import NormalEquations
 from craftmaps.least_squares.ridge_path import Solution
@@ -29,7 +29,6 @@ MOST_CLASSES = 32  # with more, looks take longer than the pass
 _LOOKS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)  # after which solutions are compared
 _PATIENCE = 2
 _PENALTY, _LEAST_ALPHA = 1e-5, 1e-6
-_ONE_SPLIT = 0.2  # of the rows: fewer held-out rows can be left out all at once
 _MEMORY_SHARE = 0.3  # of what is free, for features that are kept between looks
 _BLOCK_ROWS = 1024
 
@@ -66,11 +65,12 @@ class LogisticSearch:
         """
         problem = _Problem.of_few(tally, few) if few is not None else _Problem.of(tally, *rows)
         folds = [] if choice is None else choice.left_out
-        parts = [problem.left_out(group) for group in _groups(folds, tally.statistic.weight)]
+        groups = left_out_together(folds, tally.statistic.weight)
+        parts = [problem.left_out([folds[i] for i in group]) for group in groups]
         solutions = logistic_regressions(
             problem.blocks, problem.statistic, max(relative, _LEAST_ALPHA), _PENALTY, [None, *parts]
         )
-        scores, kept = _Scores(folds, tally.targets), []  # type: ignore[arg-type]
+        scores, kept = LeftOutScores(folds, tally.targets), []
         if choice is not None and not self.is_forced:
             scores.add(choice.outputs)
             kept.append(None)
@@ -87,51 +87,16 @@ class LogisticSearch:
             if look == self.looks[-1]:
                 break
         best = kept[-1 if choice is None else scores.best()]
-        solution = None if best is None else problem.restored(best)
-        return LogisticModel(solution, None if choice is None else scores.judged(choice, not self.is_forced))
+        if choice is not None:
+            choice = _judged(choice, scores, [solution is None for solution in kept])
+        return LogisticModel(None if best is None else problem.restored(best), choice)
 
 
-class _Scores:
-    """Errors and losses of the rows of every fold, of one solution after another."""
-
-    def __init__(self, folds: Sequence[HeldOutFold], targets: ClassTargets):
-        self.folds, self.targets = folds, targets
-        self.outputs: list[NDArray] = []
-        self.errors: list[NDArray] = []  # mean of every fold
-        self.losses: list[NDArray] = []
-        self._fold = np.repeat(np.arange(len(folds)), [len(fold.y) for fold in folds])
-
-    def add(self, outputs: NDArray) -> None:
-        """Score the outputs for the rows of all folds, at their best temperature."""
-        y, weight = (np.concatenate([fold[i] for fold in self.folds]) for i in (1, 2))
-        scores = self.targets.decoded(outputs.astype(np.float64))
-        losses = tempered_losses(scores, self.targets.numbers(y), weight)
-        sums = np.bincount(self._fold, weight)
-        self.outputs.append(outputs)
-        self.errors.append(np.bincount(self._fold, weight * self.targets.errors(outputs, y)) / sums)
-        self.losses.append(np.bincount(self._fold, weight * losses) / sums)
-
-    def best(self, without: int | None = None, since: int = 0) -> int:
-        """Return the best solution, perhaps by all folds but one: by error times loss, as few errors tell little."""
-        weight = np.array([fold.weight.sum() for fold in self.folds])
-        if without is not None and weight.size > 1:
-            weight[without] = 0
-        errors, losses = (np.array(of) @ weight / weight.sum() for of in (self.errors, self.losses))
-        values = np.log(errors + 0.5 / self._fold.size) + np.log(losses + 1e-12)
-        return since + int(np.argmin(values[since:]))
-
-    def judged(self, choice: PenaltyChoice, has_squares: bool) -> PenaltyChoice:
-        """Return the choice of a penalty with the errors, and the outputs that calibrate, of what was chosen."""
-        best, by_others = self.best(), [self.best(without=fold) for fold in range(len(self.folds))]
-        errors = np.array([self.errors[j][fold] for fold, j in enumerate(by_others)])
-        outputs = self.outputs[best].copy()
-        for fold, j in enumerate(by_others):
-            if not has_squares or (j > 0) == (best > 0):  # outputs of one loss are of one scale
-                outputs[self._fold == fold] = self.outputs[j][self._fold == fold]
-        is_logistic = best > 0 or not has_squares
-        error = np.average(errors, weights=[fold.weight.sum() for fold in self.folds])
-        results = choice.results | {"error": float(error), "error_by_fold": errors}
-        return choice._replace(results=results, outputs=outputs.astype(np.float64), is_logistic=is_logistic)
+def _judged(choice: PenaltyChoice, scores: LeftOutScores, are_squares: list[bool]) -> PenaltyChoice:
+    """Return the choice of a penalty with the errors, and the outputs that calibrate, of what was chosen."""
+    errors, outputs = scores.honest(are_squares)
+    error = float(np.average(errors, weights=scores.fold_weights))
+    return choice._replace(results=choice.results | {"error": error, "error_by_fold": errors}, outputs=outputs)
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,8 +115,8 @@ class _Problem:
     tally: Tally
     blocks: Blocks
     statistic: NormalEquations
-    mean: NDArray[np.float64] | None = None
-    axes: NDArray[np.float64] | None = None
+    mean: Any = None
+    axes: Any = None
 
     @classmethod
     def of(cls, tally: Tally, X: Any, y: NDArray, weight: NDArray | None) -> Self:
@@ -182,7 +147,7 @@ class _Problem:
         """Return the rows of folds that are left out together."""
         Z = np.concatenate([self.tally.features(fold.X) for fold in folds])
         Z = Z.astype(np.float32) if self.axes is None else (Z - self.mean) @ self.axes
-        y, weight = (np.concatenate([fold[i] for fold in folds]) for i in (1, 2))
+        y, weight = np.concatenate([fold.y for fold in folds]), np.concatenate([fold.weight for fold in folds])
         return WeightedRows(Z, self.tally.targets.encoded(y), weight)
 
     def restored(self, solution: Solution) -> Solution:
@@ -209,11 +174,3 @@ def refuse_one_look(targets: Targets) -> None:
 def _outputs(rows: WeightedRows, solution: Solution) -> NDArray:
     """Return the outputs for rows that were left out."""
     return multiply(rows.Z, solution.coef.T.astype(rows.Z.dtype)) + solution.intercept
-
-
-def _groups(folds: Sequence[HeldOutFold], weight: float) -> list[Sequence[HeldOutFold]]:
-    """Return the folds that are left out together: all of them where they are few of the rows."""
-    held = sum(float(fold.weight.sum()) for fold in folds)
-    if not folds:
-        return []
-    return [folds] if held <= _ONE_SPLIT * weight else [[fold] for fold in folds]

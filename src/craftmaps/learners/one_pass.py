@@ -18,6 +18,7 @@ from craftmaps.learners.tally import Origin, RowLayout, Tally
 from craftmaps.learners.targets import Targets
 from craftmaps.learners.waiting_rows import WaitingRows
 from craftmaps.least_squares.normal_equations import NormalEquations, square_fits
+from craftmaps.shaping.row_features import RowFeatures
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +60,8 @@ class OnePass:
         self._tally: Tally | None = None
         self._first_targets = targets  # of a pass that is not settled
         self._spent: tuple[Any, NDArray]
+        # Columns of sparse rows, too many for a Gram matrix: they are learned from all rows at once, not tallied.
+        self.sparse_features: RowFeatures | None = None
         self._is_shared = False  # whether somebody else holds the tally: it is copied before it is changed
 
     @property
@@ -97,6 +100,10 @@ class OnePass:
         """Settle the features on surveyed rows; `has_rows` if all rows can be looked at again after the pass."""
         settings, targets = self.settings, survey.targets
         settled = settings.recipe.settle(survey, has_rows)
+        self.choices, self._spent, self._first_targets = settled.choices, settled.spent, targets
+        if settled.is_sparse:
+            self.sparse_features = settled.features
+            return
         width = settled.features.width(survey.entries.X)
         is_packed = settings.packed
         if is_auto(is_packed):
@@ -105,7 +112,6 @@ class OnePass:
         held_out = self._held_out(*settled.spent, targets)
         origin = None if settings.origin is None else settings.origin._replace(choices=settled.choices)
         self._tally = Tally(settled.features, self.layout, targets, statistic, held_out, settings.batch_rows, origin)
-        self.choices, self._spent = settled.choices, settled.spent
 
     def spent_positions(self, X: Any, y: NDArray) -> NDArray[np.int64]:
         """Return the positions of the rows whose targets were looked at to settle the features."""

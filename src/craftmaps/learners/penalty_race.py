@@ -24,7 +24,6 @@ class PenaltyChoice(NamedTuple):
     weights: NDArray[np.float64]  # of the same rows
     folds: NDArray[np.int64]  # which fold each of these rows belongs to
     left_out: Sequence[HeldOutFold]  # the folds themselves
-    is_logistic: bool = False  # whether the outputs are of the logistic loss
 
 
 class PenaltyRace:

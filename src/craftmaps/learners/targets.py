@@ -8,7 +8,7 @@ labels, and how far outputs are from them. New labels give new targets; none is 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -207,7 +207,10 @@ class NumberTargets:
 
     n_columns: int = 0
     is_flat: bool = True
-    loss: ClassVar[str] = "squared"
+
+    @property
+    def loss(self) -> str:
+        return "squared"
 
     def taking(self, y: Any) -> "tuple[NumberTargets, NDArray]":
         y = np.asarray(y, dtype=np.float64)

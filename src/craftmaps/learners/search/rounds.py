@@ -23,6 +23,7 @@ MOST_ROWS = 12288
 # Of linear models where there are more rows than are compared: richer ones gain more by them.
 _LINEAR_HANDICAP = 0.1
 _COLUMNS_HANDICAP = 0.03  # more columns must be worth their time
+_STANDARD_HANDICAP = 0.5  # of very many sparse columns, such as text, which are weighted as they should be
 _CHEAP_COLUMNS = 128  # up to here gradients are quick, and so are taken for more than one kind of columns and lengths
 
 Scores = dict[Candidate, Score]
@@ -83,7 +84,9 @@ class Rounds:
 
     def _handicap(self, candidate: Candidate) -> float:
         """Return by how much a candidate must be better than others."""
-        if candidate.kernel is None and not self.is_wide_and_sparse:
+        if self.is_wide_and_sparse:
+            return _STANDARD_HANDICAP if candidate.shaping.columns is not None else 0.0
+        if candidate.kernel is None:
             return _LINEAR_HANDICAP if self.judge.n_rows == MOST_ROWS < (self.spec.n_rows or 0) else 0.0
         return _COLUMNS_HANDICAP if candidate.linear else 0.0
 
