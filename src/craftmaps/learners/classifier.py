@@ -16,6 +16,7 @@ from craftmaps.learners.estimator import OnePassEstimator
 from craftmaps.learners.output_codes import DECODINGS, OutputCode, check_code
 from craftmaps.learners.targets import LOSSES, ClassTargets
 from craftmaps.maps.feature_map import check_choice
+from craftmaps.shaping.chosen_metric import ChosenMetric
 
 
 class CraftClassifier(ClassifierMixin, OnePassEstimator):
@@ -230,7 +231,7 @@ class CraftClassifier(ClassifierMixin, OnePassEstimator):
         if self.calibration == "matrix" and self.cv is None:
             raise ValueError("cv must be set for calibration='matrix', which is learned from rows left out, got None.")
         # Explicit settings are obeyed to the letter: least squares then has the last word.
-        is_open = is_auto(self.kernel) or is_auto(self.metric)
+        is_open = is_auto(self.kernel) or is_auto(self.metric) or isinstance(self.metric, ChosenMetric)
         size = None if self.code_size is None else int(self.code_size)
         code = OutputCode(self.code, size, self.decoding, child_seed(self.seed_, "code"))
         calibration = self.calibration if is_open or not is_auto(self.calibration) else "temperature"

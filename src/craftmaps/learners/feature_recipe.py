@@ -19,6 +19,7 @@ from craftmaps.learners.survey import Survey
 from craftmaps.learners.targets import ClassTargets, Targets
 from craftmaps.maps.catalogue import CATALOGUE, make_map, map_name
 from craftmaps.maps.feature_map import fit_in_order
+from craftmaps.shaping.chosen_metric import ChosenMetric, taken
 from craftmaps.shaping.covariance_metric import LinearMetric
 from craftmaps.shaping.row_features import RowFeatures
 from craftmaps.shaping.row_shaping import (
@@ -57,6 +58,8 @@ class FeatureRecipe:
         How many rows to look at.
     keeps_rows : bool
         Whether rows must be left whose targets nothing has looked at, to be held out.
+    has_folds : bool
+        Whether these are dealt into folds, and not given by splits.
     """
 
     kernel: Any
@@ -68,6 +71,7 @@ class FeatureRecipe:
     linear_columns: bool | str
     n_rows: int
     keeps_rows: bool
+    has_folds: bool = True
 
     @property
     def needs_rows(self) -> bool:
@@ -119,23 +123,25 @@ class FeatureRecipe:
         length = shaping.length if isinstance(shaping.length, bool) else features.scale
         choices = replace(choices, metric=_unfitted(features.metric), normalize=length, n_rows=some.shape[0])
         settled = self._with_map(features, choices, shaped, seed, spent)
-        is_sparse = choices.feature_map is None and self.feature_map is not None and not _is_narrow(some)
-        return settled._replace(is_sparse=is_sparse)
+        is_solved_from_rows = has_rows and self.has_folds and choices.feature_map is None and not _is_narrow(some)
+        return settled._replace(is_sparse=is_solved_from_rows)
 
     @property
     def _open_choices(self) -> tuple[Any, Any, Any]:
         """Kernel, metric and normalize; with an explicit kernel and metric rows are scaled to unit length."""
         is_settled = is_auto(self.normalize) and not is_auto(self.kernel) and not is_auto(self.metric)
-        return self.kernel, self.metric, True if is_settled else self.normalize
+        return self.kernel, taken(self.metric), True if is_settled else self.normalize
 
     @property
     def _looks_at_targets(self) -> bool:
-        """Whether targets are looked at before rows are counted: to compare candidates, or for a gradient metric."""
-        return self._has_gradient_metric or any(map(is_auto, self._open_choices))
+        """Whether targets are, or were, looked at: to compare candidates, or for a gradient metric."""
+        was_chosen = isinstance(self.metric, ChosenMetric)
+        return was_chosen or self._has_gradient_metric or any(map(is_auto, self._open_choices))
 
     @property
     def _has_gradient_metric(self) -> bool:
-        return self.metric == "gradient" if isinstance(self.metric, str) else looks_at_targets(self.metric)
+        metric = taken(self.metric)
+        return metric == "gradient" if isinstance(metric, str) else looks_at_targets(metric)
 
     def _n_to_spend(self, n_rows: int) -> int:
         """Return how many rows to choose by: two thirds, so that others are left to be held out.
@@ -166,7 +172,7 @@ class FeatureRecipe:
             is_kernel_map=isinstance(self.feature_map, str),
             is_classification=isinstance(targets, ClassTargets),
             # The statistic has a row for every column: those of sparse rows can be too many, unless rows stay at hand.
-            allow_linear=is_auto(self.linear_columns) and (_is_narrow(X) or (has_rows and self.keeps_rows)),
+            allow_linear=is_auto(self.linear_columns) and (_is_narrow(X) or (has_rows and self.has_folds)),
             allow_logistic=has_rows and targets.loss != "squared",
         )
         found = search(X, y, targets, spec)

@@ -122,6 +122,7 @@ def pass_settings(estimator: Any) -> PassSettings:
         estimator.linear_columns,
         n_rows=estimator.settle_rows,
         keeps_rows=estimator.cv is not None,
+        has_folds=isinstance(estimator.cv, Integral),
     )
     seed = estimator.seed_
     parameters = parameters_to_plain(estimator) | {"random_state": seed}

@@ -12,6 +12,7 @@ from craftmaps._system.fields import DamagedError, Fields, is_text
 from craftmaps.learners.persistence.fitted_parts import kernel_to_plain
 from craftmaps.learners.persistence.rebuilt_kernels import SAVED_KERNELS, kernel_from_plain
 from craftmaps.maps.catalogue import SAVED_MAPS
+from craftmaps.shaping.chosen_metric import ChosenMetric
 from craftmaps.shaping.covariance_metric import CovarianceMetric
 from craftmaps.shaping.gradient_metric import GradientMetric
 from craftmaps.shaping.quantile_columns import QuantileColumns
@@ -19,7 +20,7 @@ from craftmaps.shaping.row_shaping import steps_of
 
 # Transformers that may be parameters. Their constructors only store what they are given.
 _PARTS: dict[str, type[BaseEstimator]] = SAVED_MAPS | {
-    part.__name__: part for part in (CovarianceMetric, GradientMetric, QuantileColumns, StandardScaler)
+    part.__name__: part for part in (ChosenMetric, CovarianceMetric, GradientMetric, QuantileColumns, StandardScaler)
 }
 
 
