@@ -55,6 +55,7 @@ SIGNATURES = {
             "batch_rows": "auto",
             "packed": "auto",
             "calibration": "auto",
+            "loss": "auto",
             "random_state": None,
             "verbose": 0,
         },

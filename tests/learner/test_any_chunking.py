@@ -12,7 +12,7 @@ from tests.learner.examples import AUTO, EXPLICIT, blocks_of, curve, labelled_ro
 BOUNDS = {"one row first": [1], "halves": [120], "odd": [7, 50, 51, 199], "many": list(range(20, 240, 20))}
 SETTINGS = {
     "explicit": EXPLICIT,
-    "auto": AUTO,
+    "auto": AUTO | {"loss": "squared"},  # rows of a stream are looked at once
     "small blocks": {**EXPLICIT, "batch_rows": 13},
     "random code": {**EXPLICIT, "code": "random", "holdout_rows": 50},
     "covariance": {**EXPLICIT, "metric": "covariance"},
@@ -91,7 +91,7 @@ def test_classifier(expected, name, bounds, way):
 @pytest.mark.parametrize("way", WAYS)
 def test_automatic_choices(expected, way):
     X, y = labelled_rows()
-    assert_same_model(WAYS[way](CraftClassifier(**AUTO), blocks_of(X, y, BOUNDS["odd"])), expected["auto"])
+    assert_same_model(WAYS[way](CraftClassifier(**SETTINGS["auto"]), blocks_of(X, y, BOUNDS["odd"])), expected["auto"])
 
 
 @pytest.mark.parametrize("way", WAYS)

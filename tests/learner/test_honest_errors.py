@@ -15,6 +15,7 @@ from craftmaps.learners.targets import ClassTargets
 from craftmaps.scores.intervals import wilson
 
 SMALL = {"n_components": 64, "random_state": 0}
+LOSSES = {"squared": 1e-8, "logistic": 1e-4}
 
 
 def cells(n_rows, seed=0):
@@ -92,12 +93,15 @@ def test_noise_cannot_be_predicted(seed):
 def test_the_order_of_rows_does_not_matter_where_equal_rows_have_unlike_labels(kind):
     X, y = noise(0, 300, kind)
     X, y = np.r_[X, X[:150]], np.r_[y, noise(1, 150, kind)[1]]
-    model = CraftClassifier(**SMALL) if kind == "classes" else CraftRegressor(**SMALL)
-    coef = model.fit(X, y).coef_
-    for seed in range(3):
-        order = np.random.default_rng(seed).permutation(len(y))
-        other = model.fit(X[order], y[order]).coef_
-        assert np.abs(other - coef).max() < 1e-8 * np.abs(coef).max()
+    models = [(CraftRegressor(**SMALL), 1e-8)]
+    if kind == "classes":  # steps of the logistic loss blow rounding errors up
+        models = [(CraftClassifier(**SMALL, loss=loss), tolerance) for loss, tolerance in LOSSES.items()]
+    for model, tolerance in models:
+        coef = model.fit(X, y).coef_
+        for seed in range(3):
+            order = np.random.default_rng(seed).permutation(len(y))
+            other = model.fit(X[order], y[order]).coef_
+            assert np.abs(other - coef).max() < tolerance * np.abs(coef).max()
 
 
 def survey(X, y, size):

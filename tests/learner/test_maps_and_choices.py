@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.kernel_approximation import Nystroem
 from sklearn.preprocessing import MinMaxScaler, StandardScaler, normalize
 
@@ -14,6 +15,7 @@ from craftmaps import (
     Polynomial,
     RandomMaclaurin,
     TensorSketch,
+    load_model,
 )
 from craftmaps.learners.choices import Choices
 from craftmaps.shaping.quantile_columns import QuantileColumns
@@ -131,12 +133,26 @@ def test_choices_are_reported_and_used():
 
 @pytest.mark.parametrize("kind", [CraftClassifier, CraftRegressor])
 def test_choices_can_be_passed_back(kind):
-    """The same features without a search; with the same penalty the same model."""
+    """The same model without a search, bit for bit, and honest: rows that chose are not held out."""
     y = Y if kind is CraftClassifier else ROWS[:, 0] * ROWS[:, 1]
-    model = kind(**AUTO | {"alphas": 1e-3}).fit(ROWS, y)
-    again = kind(**AUTO | {"alphas": 1e-3}, **model.choices_.parameters()).settle(ROWS, y)
+    model = kind(**AUTO).fit(ROWS, y)
+    again = kind(**AUTO, **model.choices_.parameters()).fit(ROWS, y)
     assert not again.choices_.trials
     assert repr(again.choices_.parameters()) == repr(model.choices_.parameters())
+    np.testing.assert_array_equal(again.coef_, model.coef_)
+    np.testing.assert_array_equal(again.predict(ROWS), model.predict(ROWS))
+    assert again.cv_results_["error"] == model.cv_results_["error"]
+    assert again.cv_results_["n_rows"] == model.cv_results_["n_rows"] < len(y)
+    if kind is CraftClassifier:
+        np.testing.assert_array_equal(again.predict_proba(ROWS), model.predict_proba(ROWS))
+
+
+def test_chosen_parameters_survive_a_file(tmp_path):
+    model = CraftClassifier(**AUTO).fit(ROWS, Y)
+    again = CraftClassifier(**AUTO, **model.choices_.parameters()).fit(ROWS, Y)
+    again.save(tmp_path / "again.craft", dtype=np.float64)
+    fitted = clone(load_model(tmp_path / "again.craft")).fit(ROWS, Y)
+    np.testing.assert_array_equal(fitted.coef_, model.coef_)
 
 
 def test_linear_columns_beside_a_map():

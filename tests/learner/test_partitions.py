@@ -49,8 +49,8 @@ def assert_same(one, other):
 @pytest.mark.parametrize("settings", SETTINGS)
 @pytest.mark.parametrize("cuts", CUTS)
 def test_classes(settings, cuts):
-    model = learned(CraftClassifier(**SETTINGS[settings]), X, Y, CUTS[cuts])
-    whole = CraftClassifier(**SETTINGS[settings]).fit(X, Y)
+    model = learned(CraftClassifier(loss="squared", **SETTINGS[settings]), X, Y, CUTS[cuts])
+    whole = CraftClassifier(loss="squared", **SETTINGS[settings]).fit(X, Y)
     assert_same(model, whole)
     np.testing.assert_array_equal(model.predict(X), whole.predict(X))
 
@@ -65,11 +65,14 @@ def test_numbers_in_another_order_with_weights(settings):
 
 def test_a_label_in_one_place_only():
     order = np.argsort(Y, kind="stable")
-    assert_same(learned(CraftClassifier(**SMALL), X[order], Y[order], [50, 390]), CraftClassifier(**SMALL).fit(X, Y))
+    assert_same(
+        learned(CraftClassifier(loss="squared", **SMALL), X[order], Y[order], [50, 390]),
+        CraftClassifier(loss="squared", **SMALL).fit(X, Y),
+    )
 
 
 def test_no_rows_and_one_class():
-    ready = prepared(CraftClassifier(**SMALL))
+    ready = prepared(CraftClassifier(loss="squared", **SMALL))
     assert survey_part(ready, X[:0], Y[:0]) is None
     with pytest.raises(ValueError, match="at least one row with a positive weight, got none"):
         settled_on(ready, None)

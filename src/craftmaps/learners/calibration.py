@@ -23,6 +23,7 @@ from craftmaps._system.threads import serial_blas
 CALIBRATIONS = ("auto", "temperature", "matrix")
 _UNCALIBRATED = 4.0  # a factor for scores of -1 to 1
 _PENALTY = 10.0  # a matrix is expected within 1 / sqrt(10) of the identity
+_DOUBT = 1e-3  # of labels: a few rows without an error prove no certainty
 _FEWEST_ROWS = 500  # to tell whether a matrix is better
 _MOST_CLASSES = 256  # beyond, a matrix has more numbers than the usual sample of rows can tell
 _MOST_STEPS = 200
@@ -104,12 +105,11 @@ def calibrate(
     aside = np.arange(scores.shape[0]) % 4 == 0 if aside is None else aside
     can_tell = total >= _FEWEST_ROWS and scores.shape[1] <= most_classes
     with serial_blas:  # the same on any number of threads
-        factor = _temperature(scores, labels, weight)
         if calibration == "auto" and not (can_tell and _is_better(scores, labels, weight, aside)):
             calibration = "temperature"
         if calibration == "temperature":
-            return Calibration(factor)
-        return _matrix_scaling(scores, labels, weight, factor)
+            return Calibration(_temperature(scores, labels, weight, _DOUBT))
+        return _matrix_scaling(scores, labels, weight, _temperature(scores, labels, weight))
 
 
 def tempered_losses(
@@ -117,7 +117,7 @@ def tempered_losses(
 ) -> NDArray[np.float64]:
     """Return minus the logarithm of the probability of each label, at the factor that makes them most likely."""
     with serial_blas:
-        factor = _temperature(scores, labels, weight)
+        factor = _temperature(scores, labels, weight, _DOUBT)
     return -log_softmax(factor * scores, axis=1)[np.arange(labels.size), labels]
 
 
@@ -134,12 +134,10 @@ def _is_better(
     return surprise(_matrix_scaling(*rest, factor)) < surprise(Calibration(factor))
 
 
-def _temperature(scores: NDArray[np.float64], labels: NDArray[np.int64], weight: NDArray[np.float64]) -> float:
-    """Return the factor that makes the labels most likely.
-
-    As in Platt's scaling one more row, of any label, is thought of: a few rows without an error prove no certainty.
-    """
-    doubt = 1 / (labels.size + 2)
+def _temperature(
+    scores: NDArray[np.float64], labels: NDArray[np.int64], weight: NDArray[np.float64], doubt: float = 0.0
+) -> float:
+    """Return the factor that makes the labels most likely, if a share of them, the doubt, could be any other."""
 
     def surprise(log_factor: float) -> float:
         log_odds = scores * np.exp(log_factor)

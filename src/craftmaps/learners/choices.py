@@ -44,6 +44,8 @@ class Choices:
         How many rows were looked at to make the choices, fit the metric and draw the map.
     trials : tuple of Trial
         What was compared; empty if nothing was left to choose.
+    by_targets : bool
+        Whether targets of some rows have decided, now or when the parameters were chosen.
     """
 
     kernel: Any = "auto"
@@ -53,6 +55,7 @@ class Choices:
     linear_columns: Any = "auto"
     n_rows: int = 0
     trials: tuple[Trial, ...] = field(default=(), repr=False)
+    by_targets: bool = field(default=False, repr=False)
 
     def parameters(self) -> dict[str, Any]:
         """Return the choices as parameters of a learner, which then repeats them without a search.
@@ -70,4 +73,4 @@ class Choices:
         """
         names = ("kernel", "metric", "normalize", "feature_map", "linear_columns")
         given = {name: getattr(self, name) for name in names}
-        return given | {"metric": ChosenMetric(self.metric)} if self.trials else given
+        return given | {"metric": ChosenMetric(self.metric)} if self.by_targets else given

@@ -121,7 +121,13 @@ class FeatureRecipe:
         # Landmarks are drawn from as many rows as there are: they do not look at targets.
         shaped = features.shape_rows(first if self._holds_rows else some)
         length = shaping.length if isinstance(shaping.length, bool) else features.scale
-        choices = replace(choices, metric=_unfitted(features.metric), normalize=length, n_rows=some.shape[0])
+        choices = replace(
+            choices,
+            metric=_unfitted(features.metric),
+            normalize=length,
+            n_rows=some.shape[0],
+            by_targets=bool(choices.trials) or isinstance(self.metric, ChosenMetric),
+        )
         settled = self._with_map(features, choices, shaped, seed, spent)
         is_solved_from_rows = has_rows and self.has_folds and choices.feature_map is None and not _is_narrow(some)
         return settled._replace(is_sparse=is_solved_from_rows)

@@ -124,13 +124,13 @@ class _Problem:
         features, encoded, width = tally.features, tally.targets.encoded, tally.statistic.cross.shape[0]
         weight = np.ones(X.shape[0]) if weight is None else weight
         free = available_memory()
-        if free is not None and 4 * X.shape[0] * width > _MEMORY_SHARE * free:
+        if free is not None and X.dtype.itemsize * X.shape[0] * width > _MEMORY_SHARE * free:
 
             def mapped(part: slice) -> WeightedRows:
-                return WeightedRows(features(X[part]).astype(np.float32), encoded(y[part]), weight[part])
+                return WeightedRows(features(X[part]), encoded(y[part]), weight[part])
 
             return cls(tally, [partial(mapped, part) for part in cut(X.shape[0], _BLOCK_ROWS)], tally.statistic)
-        Z = np.empty((X.shape[0], width), np.float32)
+        Z = np.empty((X.shape[0], width), X.dtype)
         for part in cut(X.shape[0], 4 * _BLOCK_ROWS):
             Z[part] = features(X[part])
         return cls(tally, blocks_of(Z, encoded(y), weight), tally.statistic)
@@ -146,7 +146,7 @@ class _Problem:
     def left_out(self, folds: Sequence[HeldOutFold]) -> WeightedRows:
         """Return the rows of folds that are left out together."""
         Z = np.concatenate([self.tally.features(fold.X) for fold in folds])
-        Z = Z.astype(np.float32) if self.axes is None else (Z - self.mean) @ self.axes
+        Z = Z if self.axes is None else (Z - self.mean) @ self.axes
         y, weight = np.concatenate([fold.y for fold in folds]), np.concatenate([fold.weight for fold in folds])
         return WeightedRows(Z, self.tally.targets.encoded(y), weight)
 

@@ -99,7 +99,9 @@ def weights_from_plain(fields: Fields, n_rows: int) -> NDArray[np.float64]:
 def _choices_to_plain(choices: Choices) -> dict[str, Any]:
     """Describe what features do not tell of the choices: how they were made."""
     trials = {str(i): trial._asdict() for i, trial in enumerate(choices.trials)}
-    return {"n_rows": int(choices.n_rows), "trials": trials, "is_as_given": choices.normalize is False}
+    return {"n_rows": int(choices.n_rows), "trials": trials, "is_as_given": choices.normalize is False} | (
+        {"by_targets": True} if choices.by_targets else {}
+    )
 
 
 def _choices_from_plain(fields: Fields, features: RowFeatures) -> Choices:
@@ -120,7 +122,8 @@ def _choices_from_plain(fields: Fields, features: RowFeatures) -> Choices:
         )
     choices = choices_of(features)
     normalize = False if fields.flag("is_as_given") else choices.normalize
-    return replace(choices, normalize=normalize, n_rows=fields.whole("n_rows", 0), trials=tuple(trials))
+    n_rows, by_targets = fields.whole("n_rows", 0), "by_targets" in fields and fields.flag("by_targets")
+    return replace(choices, normalize=normalize, n_rows=n_rows, trials=tuple(trials), by_targets=by_targets)
 
 
 def _held_out_to_plain(held_out: HeldOut, targets: Targets) -> dict[str, Any]:
