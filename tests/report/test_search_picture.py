@@ -126,7 +126,7 @@ REASONS = {
     "clearly better": (
         final(("b", 0.10, 0.01), ("a", 0.15, 0.01), ("c", 0.2, 0.01)),
         "Taken: b . Its error of 10.0 % is the lowest of 3 candidates on 1,000 rows at E = 64; the next best is a "
-        "with 15.0 % . The search took 300 ms.",
+        "with 15.0 % . The times of all candidates add up to 300 ms.",
     ),
     "better": (
         final(("b", 0.10, 0.01), ("a", 0.105, 0.01)),
@@ -171,7 +171,7 @@ def test_rounds_are_told_apart_and_survivors_are_filled(tmp_path):
     assert [[item["name"] for item in items] for items in picture.rounds] == [["b", "c", "a"], ["c", "b"]]
     assert [[item["kind"] for item in items] for items in picture.rounds] == [["on", "taken", None], ["taken", None]]
     assert "Round 1 of 2: 3 candidates on 100 rows with the exact kernel 300 ms" in " ".join(picture.text.split())
-    assert "3 candidates were tried in 2 rounds, in 500 ms." in " ".join(picture.text.split())
+    assert "3 candidates were tried in 2 rounds; their times add up to 500 ms." in " ".join(picture.text.split())
 
 
 def test_a_candidate_that_was_tried_twice_is_shown_once(tmp_path):

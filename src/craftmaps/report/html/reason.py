@@ -50,10 +50,10 @@ def _comparison(lines: list[dict[str, Any]], taken: dict[str, Any], where: str, 
 
 
 def _cost(rounds: list[dict[str, Any]]) -> str:
-    """Return what was tried in all, and how long it took."""
+    """Return what was tried in all, and its time: threads work side by side, so the search itself took less."""
     lines = [line for found in rounds for line in found["candidates"]]
     seconds = duration(sum(line["seconds"] for line in lines))
     if len(rounds) == 1:
-        return f"The search took {seconds}."
+        return f"The times of all candidates add up to {seconds}."
     n_names = len({line["name"] for line in lines})
-    return f"{count(n_names)} candidates were tried in {count(len(rounds))} rounds, in {seconds}."
+    return f"{count(n_names)} candidates were tried in {count(len(rounds))} rounds; their times add up to {seconds}."
