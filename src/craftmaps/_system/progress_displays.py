@@ -71,7 +71,7 @@ class LogLines:
 class NotebookBar:
     """A bar and a text below a cell of a notebook, updated in place. Front ends without HTML show the text."""
 
-    pause, shows_every_step = 0.2, False
+    pause, shows_every_step = 0.2, True
 
     def __init__(self) -> None:
         self._handle: Any = None
