@@ -17,6 +17,7 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "numpydoc",
+    "matplotlib.sphinxext.plot_directive",
 ]
 exclude_patterns = ["_build"]
 templates_path = ["_templates"]
@@ -28,6 +29,12 @@ autosummary_filename_map = {"craftmaps.plan.Plan": "craftmaps.plan.Plan-class"}
 autodoc_typehints = "none"
 autodoc_default_options = {"inherited-members": True}
 numpydoc_show_class_members = False
+
+# Plots are drawn when the pages are built, by the code above them.
+plot_include_source = True
+plot_html_show_source_link = plot_html_show_formats = False
+plot_formats = [("png", 144)]
+plot_rcparams = {"figure.figsize": (8.0, 4.0), "font.size": 9.5, "figure.facecolor": "white"}
 
 # Formulas become MathML, which browsers draw by themselves: pages need no network and no script.
 html_math_renderer = "mathml"
@@ -41,7 +48,7 @@ html_theme_options = {
 }
 # A sidebar only beside the reference: other pages have no pages below them.
 _PAGES = ("index", "getting-started", "learner", "streams", "command_line", "report", "maps", "choosing", "speed")
-html_sidebars = {page: [] for page in (*_PAGES, "cluster", "reproduction")}
+html_sidebars = {page: [] for page in (*_PAGES, "plots", "cluster", "reproduction")}
 
 
 def skip_foreign(app: Any, what: str, name: str, member: Any, skip: bool, options: Any) -> bool | None:

@@ -63,7 +63,7 @@ _HOMES = {
     "tally_blocks": "learners.partitions",
     "threads": "_system.threads",
 }
-_MODULES = ("datasets", "diagnostics", "export", "plan", "report", "streams")
+_MODULES = ("datasets", "diagnostics", "export", "plan", "plots", "report", "streams")
 
 
 def __getattr__(name: str) -> Any:

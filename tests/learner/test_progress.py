@@ -4,6 +4,7 @@ import io
 import itertools
 import re
 import sys
+import types
 
 import numpy as np
 import pytest
@@ -122,6 +123,98 @@ def test_a_terminal_has_one_line_no_wider_than_it(monkeypatch):
     assert written[-2].rstrip().startswith("Solving (")
     assert written[-1].startswith("100 rows in ")
     assert all(len(later) >= len(text.rstrip()) for text, later in itertools.pairwise(written))
+
+
+class Notebook:
+    """A Jupyter kernel, as far as progress knows one: it keeps what is displayed."""
+
+    def __init__(self, monkeypatch, kernel="a kernel"):
+        self.shown, self.n_displays = [], 0
+        ipython, display = types.ModuleType("IPython"), types.ModuleType("IPython.display")
+        ipython.get_ipython = lambda: types.SimpleNamespace(kernel=kernel)
+        display.display = self.display
+        monkeypatch.setitem(sys.modules, "IPython", ipython)
+        monkeypatch.setitem(sys.modules, "IPython.display", display)
+
+    def display(self, bundle, *, raw, display_id):
+        assert raw
+        assert display_id is True
+        self.n_displays += 1
+        self.shown.append(bundle)
+        return self
+
+    def update(self, bundle, *, raw):
+        assert raw
+        self.shown.append(bundle)
+
+    @property
+    def values(self):
+        """How far the bar is each time: None if it is not known, "gone" without a bar."""
+        found = []
+        for bundle in self.shown:
+            value = re.search(r'<progress max="1"(?: value="([\d.]+)")?', bundle["text/html"])
+            found.append("gone" if value is None else None if value[1] is None else float(value[1]))
+        return found
+
+
+def test_a_notebook_has_one_bar_that_fills(capsys, now, monkeypatch):
+    notebook = Notebook(monkeypatch)
+    CraftClassifier(**SETTINGS).fit(X, Y)
+    assert capsys.readouterr().err == ""
+    assert notebook.n_displays == 1
+    shares = [value for value in notebook.values if isinstance(value, float)]
+    np.testing.assert_allclose(shares, [0.2222, 0.4444, 0.6667, 0.8889, 1.0, 1.0])
+    assert None in notebook.values  # a step, such as the solution, has no share
+    assert notebook.values[-1] == "gone"
+    assert re.fullmatch(r"450 rows in .+", notebook.shown[-1]["text/plain"])
+    for bundle in notebook.shown:
+        assert f"<span>{bundle['text/plain']}</span>" in bundle["text/html"]
+
+
+def test_a_bar_in_a_notebook_is_not_updated_too_often(monkeypatch):
+    notebook, seconds = Notebook(monkeypatch), 0.0
+    monkeypatch.setattr(progress.time, "monotonic", lambda: seconds)
+    with progress.shown(1) as shown:
+        for i in range(1000):
+            seconds = i / 1000
+            shown.show(i + 1, (i + 1) / 1000, 1000)
+    assert 5 <= len(notebook.shown) <= 8
+
+
+def test_text_in_a_notebook_is_escaped(monkeypatch):
+    notebook = Notebook(monkeypatch)
+    with progress.shown(1):
+        progress.tell("Choosing", "<script>")
+    assert "<script>" in notebook.shown[0]["text/plain"]
+    assert "<script>" not in notebook.shown[0]["text/html"]
+
+
+def test_a_bar_in_a_notebook_stops_with_the_run(monkeypatch):
+    notebook = Notebook(monkeypatch)
+
+    def fail():
+        with progress.shown(1):
+            progress.tell("Solving")
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
+    assert notebook.values == [None, "gone"]
+    assert notebook.shown[-1]["text/plain"].startswith("Stopped: Solving")
+
+
+def test_a_terminal_of_ipython_is_no_notebook(capsys, monkeypatch):
+    notebook = Notebook(monkeypatch, kernel=None)
+    with progress.shown(1):
+        progress.tell("Solving")
+    assert notebook.shown == []
+    assert lines(capsys)[0].startswith("Solving")
+
+
+def test_nothing_is_shown_in_a_notebook_unless_asked_for(monkeypatch):
+    notebook = Notebook(monkeypatch)
+    CraftClassifier(**{**SETTINGS, "verbose": 0}).fit(X, Y)
+    assert notebook.shown == []
 
 
 def test_a_run_that_fails_does_not_say_that_it_is_done(capsys):

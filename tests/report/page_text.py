@@ -10,7 +10,7 @@ class Page(HTMLParser):
 
     def __init__(self, html):
         super().__init__(convert_charrefs=True)
-        self.open, self.elements, self.pieces, self.tables, self.chosen = [], [], [], [], []
+        self.open, self.elements, self.pieces, self.tables = [], [], [], []
         self.feed(html)
         self.close()
         assert not self.open, f"not closed: {self.open}"
@@ -19,11 +19,6 @@ class Page(HTMLParser):
     def text(self):
         """All text but the style sheet, with single spaces."""
         return " ".join(" ".join(self.pieces).split())
-
-    @property
-    def marked(self):
-        """First cells of the rows of tables that are marked as chosen, but for those of alphas."""
-        return [table[i][0] for table, i in self.chosen if table[0][0] != "alpha"]
 
     def all(self, name):
         """Return the attributes of all elements of a name."""
@@ -38,8 +33,6 @@ class Page(HTMLParser):
         if tag == "table":
             self.tables.append([])
         elif tag == "tr":
-            if dict(attrs).get("class") == "chosen":
-                self.chosen.append((self.tables[-1], len(self.tables[-1])))
             self.tables[-1].append([])
         elif tag in ("td", "th"):
             self.tables[-1][-1].append("")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from craftmaps import report
+from craftmaps import CraftClassifier, report
 from tests.report.browser import CHROMIUM, Browser
 from tests.report.examples import classifier_run, labelled, regressor_run
 
@@ -29,7 +29,13 @@ def long_names():
     return classifier_run(n_classes=28, names=names, data="d" * 400, command="craftmaps " + "c" * 900)
 
 
+def searched():
+    X, y = labelled(200, 3, 6)
+    return report.Run(model=CraftClassifier(n_components=48, random_state=0).fit(X, y))
+
+
 RUNS = {
+    "search": searched,
     "classes": classifier_run,
     "many classes with long names": long_names,
     "pictures": pictures,
@@ -54,6 +60,21 @@ OUTSIDE = """
         Math.min(a.right, b.right) - Math.max(a.left, b.left) > 2 &&
         Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 4));
     return [...out, ...over].map(([text, _]) => text);
+})
+"""
+# Strips of a round that do not share its axis, labels of an axis that overlap, and rows whose texts do.
+ASKEW = """
+[...document.querySelectorAll('.round')].flatMap(round => {
+    const box = e => e.getBoundingClientRect();
+    const strips = [...round.querySelectorAll('ol .strip, .head .strip, summary .strip')].filter(e => box(e).width);
+    const askew = strips.filter(e => Math.abs(box(e).left - box(strips[0]).left) > .5 ||
+        Math.abs(box(e).width - box(strips[0]).width) > .5).map(e => e.parentElement.textContent);
+    const meet = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 0 &&
+        Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 1;
+    const groups = [[...round.querySelectorAll('.head .strip span, .head .time')],
+        ...[...round.querySelectorAll('li, summary')].map(e => [...e.querySelectorAll('.name, .error, .time')])];
+    const over = groups.flatMap(group => group.filter((a, i) => group.some((b, j) => i < j && meet(box(a), box(b)))));
+    return [...askew, ...over.map(e => e.textContent)];
 })
 """
 
@@ -90,6 +111,18 @@ def test_broken_pictures_are_noticed(browser, page):
 def test_text_of_plots_stays_inside_them_and_apart(browser, page):
     browser.open(page, 1400)
     assert browser.value(OUTSIDE) == []
+
+
+@pytest.mark.parametrize("width", [390, 800, 1400])
+def test_candidates_of_the_search_share_an_axis(browser, tmp_path, width):
+    report.write(tmp_path / "page.html", searched())
+    browser.open(tmp_path / "page.html", width)
+    assert browser.value("document.querySelectorAll('.round .strip').length") > 20
+    assert browser.value(ASKEW) == []
+    browser.value("document.querySelectorAll('details').forEach(e => { e.open = true })")
+    assert browser.value("document.querySelector('details li').clientHeight") > 10
+    assert browser.value(ASKEW) == []
+    assert browser.value("document.documentElement.scrollWidth") <= width
 
 
 def test_dark_mode_changes_colours_and_keeps_them_readable(browser, page):

@@ -7,10 +7,9 @@ import pytest
 from scipy.sparse import csr_matrix
 from sklearn.metrics import confusion_matrix, precision_recall_fscore_support, r2_score
 
-from craftmaps import CraftClassifier, Polynomial, load_model, report
+from craftmaps import CraftClassifier, load_model, report
 from craftmaps.diagnostics import kernel_error
 from craftmaps.plan import predicted_error
-from craftmaps.report.html.page import render
 from craftmaps.report.html.wording import percent
 from tests.report.examples import QUICK, classifier_run, labelled, regressor_run
 from tests.report.page_text import Page
@@ -147,30 +146,6 @@ def test_a_model_from_a_file_gives_the_same_test_error(tmp_path):
     numbers, page = written(tmp_path, again)
     assert numbers["test"]["errors"] == written(tmp_path, run)[0]["test"]["errors"]
     assert "the model came from a file" in page.text
-
-
-def test_the_candidate_that_was_taken_is_marked_and_not_the_lowest(tmp_path):
-    """Errors alone do not decide, so the lowest may be another one."""
-    numbers, _ = written(tmp_path, classifier_run())
-    names = [f"standard, unit length, degree {d}" for d in (4, 3, 2)]
-    numbers["choices"]["candidates"] = [[name, error] for name, error in zip(names, [0.1, 0.2, 0.3], strict=True)]
-    for taken in range(3):
-        numbers["choices"]["taken"] = taken
-        page = Page(render(numbers))
-        assert page.marked == [names[taken]]
-        assert ("Others have lower errors" in page.text) == (taken > 0)
-
-
-def test_the_candidate_that_was_taken_is_the_models(tmp_path):
-    X, y = labelled(120, 3, 6)
-    for kernel, metric in (("auto", None), (Polynomial(2), "auto"), ("auto", "auto")):
-        model = CraftClassifier(**{**QUICK, "kernel": kernel, "metric": metric}).fit(X, y)
-        choices = written(tmp_path, report.Run(model=model))[0]["choices"]
-        name, _ = choices["candidates"][choices["taken"]]
-        chosen = model.features_
-        is_linear = chosen.feature_map is None
-        assert "linear" in name if is_linear else f"degree {chosen.feature_map.kernel.degree}" in name
-        assert ("unit length" in name) == (chosen.scale is None)
 
 
 def test_codes_are_not_rounded(tmp_path):

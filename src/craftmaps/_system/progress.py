@@ -1,7 +1,5 @@
 """Progress of long computations: typed steps, and listeners that show or time them."""
 
-import shutil
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -9,8 +7,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from enum import StrEnum
 
-_SECONDS_BETWEEN_LOOKS = 0.2
-_SECONDS_BETWEEN_LINES = 5.0
+from craftmaps._system.progress_displays import Display, current_display
 
 
 class Phase(StrEnum):
@@ -58,7 +55,7 @@ def heard_by(listener: Listener) -> Iterator[None]:
 
 @contextmanager
 def shown(verbose: int) -> Iterator["Progress"]:
-    """Show the progress of the enclosed computation on standard error if `verbose`; else keep the listener."""
+    """Show the progress of the enclosed computation if `verbose`; else keep the listener."""
     progress = Progress(verbose)
     if not verbose:
         yield progress
@@ -111,10 +108,10 @@ class PhaseClock:
 
 
 class Progress:
-    """Progress on standard error: the current step, or rows done, rows per second and the time left.
+    """Progress: the current step, or rows done, rows per second and the time left.
 
-    A terminal shows one line that is overwritten. Elsewhere, as in a notebook or a log, a line is printed when a phase
-    begins and every five seconds.
+    A terminal shows one line that is overwritten, a notebook a bar. Elsewhere, as in a log, a line is printed when a
+    phase begins and every five seconds.
     """
 
     def __init__(self, verbose: int):
@@ -123,7 +120,8 @@ class Progress:
         self._n_rows = self._n_skipped = 0
         self._share_skipped = 0.0
         self._shown: float | None = None
-        self._phase, self._width = "", 0
+        self._phase = ""
+        self._display: Display | None = None
 
     def skip(self, n_rows: int, share: float | None) -> None:
         """Exclude rows that an earlier run has counted, and their share of all rows if known, from the rate."""
@@ -147,35 +145,36 @@ class Progress:
         text = f"{done} rows, " + (f"{100 * share:.0f} %, " if share else "") + f"{rate:,.0f} rows/s"
         if share and share > self._share_skipped:
             text += f", {clock(seconds * (1 - share) / (share - self._share_skipped))} left"
-        self._show(text, "rows")
+        self._show(text, "rows", share)
 
     def end(self, is_done: bool = False) -> None:
         """End the line; if the computation succeeded, print how long it took."""
         if self._verbose and is_done:
             done = f"{self._n_rows:,} rows in " if self._n_rows else "Done in "
-            self._write(done + clock(time.monotonic() - self._started))
-        if self._shown is not None and _is_terminal():
-            print(file=sys.stderr)
+            self._write(done + clock(time.monotonic() - self._started), 1.0)
+        if self._display is not None:
+            self._display.end(is_done)
 
-    def _show(self, text: str, phase: str, is_step: bool = False) -> None:
-        """Write a line if one is due, or if another phase begins."""
-        now, is_terminal = time.monotonic(), _is_terminal()
-        pause = _SECONDS_BETWEEN_LOOKS if is_terminal else _SECONDS_BETWEEN_LINES
-        # A terminal shows every step: it may be the one that takes long.
-        is_due = self._shown is None or now - self._shown >= pause or phase != self._phase or (is_step and is_terminal)
-        if self._verbose and is_due:
-            self._phase = phase
-            self._write(text)
-
-    def _write(self, text: str) -> None:
-        """Overwrite the line of a terminal, or print a line."""
-        self._shown = time.monotonic()
-        if not _is_terminal():
-            print(text, file=sys.stderr, flush=True)
+    def _show(self, text: str, phase: str, share: float | None = None, *, is_step: bool = False) -> None:
+        """Write if it is time to, or if another phase begins."""
+        if not self._verbose:
             return
-        text = text[: max(shutil.get_terminal_size().columns - 1, 1)]
-        print(f"\r{text:<{self._width}}", end="", file=sys.stderr, flush=True)
-        self._width = len(text)
+        now, display = time.monotonic(), self._own_display()
+        is_due = self._shown is None or now - self._shown >= display.pause or phase != self._phase
+        if is_due or (is_step and display.shows_every_step):
+            self._phase = phase
+            self._write(text, share)
+
+    def _write(self, text: str, share: float | None) -> None:
+        """Write now."""
+        self._shown = time.monotonic()
+        self._own_display().write(text, share)
+
+    def _own_display(self) -> Display:
+        """Return the display, which is chosen when something is first shown."""
+        if self._display is None:
+            self._display = current_display()
+        return self._display
 
 
 def clock(seconds: float) -> str:
@@ -190,8 +189,3 @@ def clock(seconds: float) -> str:
         return f"{seconds:.1f} s" if seconds < 9.95 else f"{seconds:.0f} s"
     minutes, rest = divmod(round(seconds), 60)
     return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
-
-
-def _is_terminal() -> bool:
-    """Tell whether standard error is a terminal, whose line can be overwritten."""
-    return sys.stderr is not None and sys.stderr.isatty()

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from craftmaps.kernels import DotProductKernel
+from craftmaps.learners.trial_rounds import Round, has_overflowed, label_of, rounds_of
 from craftmaps.report.html.wording import shortened
 from craftmaps.shaping.row_shaping import described
 
@@ -15,15 +16,14 @@ _LONGEST_KERNEL = 80
 class ChoiceFacts(NamedTuple):
     """Kernel, metric and length of rows, chosen or given.
 
-    `candidates` are pairs (name, held-out error), none if nothing was left to choose or the model came from a file;
-    `taken` is the place of the chosen candidate.
+    `rounds` are those of the search, each with its candidates, best first; there are none if nothing was left to
+    choose or the model came from a file.
     """
 
     kernel: str | None
     metric: str | None
     normalize: bool
-    candidates: list[tuple[str, float]]
-    taken: int | None
+    rounds: list[dict[str, Any]]
 
 
 def outcomes(model: Any, X: Any) -> tuple[NDArray, NDArray[np.floating], NDArray[np.floating]]:
@@ -36,16 +36,30 @@ def outcomes(model: Any, X: Any) -> tuple[NDArray, NDArray[np.floating], NDArray
 def choice_facts(model: Any) -> ChoiceFacts:
     """Return the choices of a model."""
     choices = model.choices_
-    taken = next((trial for trial in choices.trials if trial.is_taken), None)
-    # Errors on other rows or at another width say nothing of these.
-    trials = [t for t in choices.trials if taken is None or (t.n_rows, t.width) == (taken.n_rows, taken.width)]
     return ChoiceFacts(
         kernel_name(choices.kernel),
         None if choices.metric is None else described(choices.metric),
         choices.normalize is True,
-        [(trial.name, trial.error) for trial in trials],
-        next((i for i, trial in enumerate(trials) if trial.is_taken), None),
+        [_round_facts(found) for found in rounds_of(choices.trials)],
     )
+
+
+def _round_facts(found: Round) -> dict[str, Any]:
+    """Return a round of the search as plain values; the error of a candidate that overflowed is None."""
+    return {
+        "rows": found.n_rows,
+        "width": found.width,
+        "taken": found.taken,
+        "candidates": [
+            {
+                "name": label_of(trial),
+                "error": None if has_overflowed(trial) else trial.error,
+                "standard_error": None if has_overflowed(trial) else trial.standard_error,
+                "seconds": trial.seconds,
+            }
+            for trial in found.trials
+        ],
+    }
 
 
 def kernel_name(kernel: Any) -> str | None:

@@ -5,8 +5,9 @@ from typing import Any
 
 from craftmaps.report.charts import figures
 from craftmaps.report.html.markup import Markup, join, tag
+from craftmaps.report.html.search import search_section
 from craftmaps.report.html.sections import classifier_sections, regressor_sections
-from craftmaps.report.html.tables import grid, labelled, section, table, track
+from craftmaps.report.html.tables import grid, labelled, pairs, section, table, track
 from craftmaps.report.html.wording import count, decimal, duration, interval, memory, number, percent
 
 _MOST_ALPHAS = 12
@@ -28,7 +29,7 @@ def render(numbers: dict[str, Any]) -> str:
         *(sections(numbers["test"]) if numbers["test"] else ()),
         _kernel(numbers),
         _resources(numbers),
-        _choices(numbers),
+        search_section(numbers),
         _repeat(numbers),
     ]
     head = [
@@ -160,36 +161,7 @@ def _resources(numbers: dict[str, Any]) -> Markup:
     return section("Time and memory", missing, content, tag("p", f"Peak memory {used}."))
 
 
-def _choices(numbers: dict[str, Any]) -> Markup:
-    """Return the chosen settings, and the candidates."""
-    choices = numbers["choices"]
-    pairs = {
-        # A linear model compares kernels to choose its metric, and then uses none.
-        "kernel": choices["kernel"] if numbers["run"]["map"] else "none, the model is linear",
-        "metric": choices["metric"] or "rows as they are",
-        "length of rows": "unit length" if choices["normalize"] else "one common scale",
-    }
-    candidates = choices["candidates"]
-    if not candidates:
-        why = "No candidates are known: nothing was left to choose, or the model came from a file."
-        return section("Choices", tag("p", why), _pairs(pairs))
-    write = percent if numbers["task"] == "classification" else number
-    errors = [error for _, error in candidates if error is not None]
-    most = max(errors, default=0.0) or 1.0
-    rows = [[name, write(error), track((error or 0.0) / most)] for name, error in candidates]
-    taken = choices["taken"]
-    title = "Held-out error of each candidate, on a sample of the rows; the chosen one is marked."
-    if taken is not None and errors and candidates[taken][1] != min(errors):
-        title += " Others have lower errors: a difference that may be chance does not decide."
-    return section("Choices", _pairs(pairs), table(title, ["candidate", "error", ""], rows, chosen=taken))
-
-
 def _repeat(numbers: dict[str, Any]) -> Markup:
     """Return the command that repeats the run, and the versions that it used."""
     made = {**numbers["versions"], "seed": numbers["run"]["seed"], "page written": numbers["run"]["written"]}
-    return section("To repeat it", tag("pre", tag("code", numbers["command"])), _pairs(made))
-
-
-def _pairs(pairs: dict[str, Any]) -> Markup:
-    """Return a list of names and values."""
-    return tag("dl", join(join([tag("dt", name), tag("dd", value)]) for name, value in pairs.items()))
+    return section("To repeat it", tag("pre", tag("code", numbers["command"])), pairs(made))

@@ -64,3 +64,8 @@ class Cell(Markup):
 def track(share: float) -> Cell:
     """Return a cell with a bar that fills a share of it."""
     return Cell(tag("td", tag("i", style=f"width:{100 * share:.1f}%"), class_="track"))
+
+
+def pairs(values: dict[str, Any]) -> Markup:
+    """Return a list of names and values."""
+    return tag("dl", join(join([tag("dt", name), tag("dd", value)]) for name, value in values.items()))

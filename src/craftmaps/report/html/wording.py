@@ -48,6 +48,35 @@ def number(value: float | None, digits: int = 3) -> str:
     return f"{rounded:,.0f}" if abs(rounded) >= 10**digits else f"{rounded:.{digits}g}"
 
 
+def resolved(value: float, deviation: float | None, is_share: bool = False) -> str:
+    """Format a number to two digits of its standard error, a share in percent.
+
+    Examples
+    --------
+    >>> resolved(0.13232, 0.0053, is_share=True).split(), resolved(3313.7, 334.6)
+    (['13.23', '%'], '3,314')
+    """
+    shown = uncertain(value, deviation, is_share).split(f"{_SPACE}±")[0]
+    return shown if shown.endswith("%") or not is_share else f"{shown}{_SPACE}%"
+
+
+def uncertain(value: float, deviation: float | None, is_share: bool = False) -> str:
+    """Format a number with its standard error, both to two digits of that error, a share in percent.
+
+    Examples
+    --------
+    >>> uncertain(0.13232, 0.0053, is_share=True).split(), uncertain(3313.7, 334.6).split()
+    (['13.23', '±', '0.53', '%'], ['3,314', '±', '335'])
+    """
+    if not deviation:
+        return percent(value) if is_share else number(value)
+    value, deviation, unit = (100 * value, 100 * deviation, f"{_SPACE}%") if is_share else (value, deviation, "")
+    if not (1e-4 <= deviation and max(deviation, abs(value)) < 1e7):
+        return f"{number(value)}{_SPACE}±{_SPACE}{number(deviation, 2)}{unit}"
+    decimals = max(0, 1 - math.floor(math.log10(deviation)))
+    return f"{value:,.{decimals}f}{_SPACE}±{_SPACE}{deviation:,.{decimals}f}{unit}"
+
+
 def as_given(value: float) -> str:
     """Format a number of the data, which may be a code: whole numbers in full, others to the precision of float32.
 
