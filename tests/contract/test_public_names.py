@@ -56,6 +56,7 @@ SIGNATURES = {
             "packed": "auto",
             "calibration": "auto",
             "loss": "auto",
+            "class_weight": None,
             "random_state": None,
             "verbose": 0,
         },

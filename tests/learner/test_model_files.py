@@ -104,7 +104,7 @@ def test_saving_solves_first_where_that_is_still_to_be_done(tmp_path):
 
 def test_a_loaded_model_does_not_go_on_learning(tmp_path):
     CraftClassifier(Polynomial(2), metric=None, **COMMON).fit(X, Y).save(tmp_path / "model.craft")
-    with pytest.raises(ValueError, match="loaded from a file .* cannot go on learning"):
+    with pytest.raises(ValueError, match=r"loaded from a file .* cannot go on learning"):
         load_model(tmp_path / "model.craft").partial_fit(X, Y)
 
 

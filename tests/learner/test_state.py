@@ -206,7 +206,7 @@ def test_a_loaded_model_says_so(tmp_path):
         lambda: loaded.merge(load_model(tmp_path / "model")),
         lambda: loaded.partial_fit(X, Y),
     ):
-        with pytest.raises(ValueError, match="loaded from a file .* cannot go on learning"):
+        with pytest.raises(ValueError, match=r"loaded from a file .* cannot go on learning"):
             refused()
 
 

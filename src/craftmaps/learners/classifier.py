@@ -12,6 +12,7 @@ from craftmaps._rows.randomness import child_seed
 from craftmaps.kernels import DotProductKernel, Rows
 from craftmaps.learners.calibration import CALIBRATIONS, Calibration
 from craftmaps.learners.choices import is_auto
+from craftmaps.learners.class_weights import check_class_weight
 from craftmaps.learners.estimator import OnePassEstimator
 from craftmaps.learners.output_codes import DECODINGS, OutputCode, check_code
 from craftmaps.learners.targets import LOSSES, ClassTargets
@@ -74,6 +75,10 @@ class CraftClassifier(ClassifierMixin, OnePassEstimator):
         What is minimised. The logistic loss takes a few more looks at the rows after the pass, so it is for `fit`
         alone, with one-vs-rest codes and an intercept. "auto" compares the two on rows left out, for at most 32
         classes; with an explicit kernel and metric, and for rows that are looked at once, it means "squared".
+    class_weight : dict, "balanced" or None, default=None
+        Weights of classes by label, 1 where a dict names none. They multiply the weights of rows in the pass, so
+        they hold for choices, errors and probabilities too. "balanced" gives all classes equal weight; it needs
+        all rows, and so is for `fit` alone.
     random_state : int, RandomState instance or None, default=None
         Where the seed comes from; statistics of different rows add up if it is the same int.
     verbose : int, default=0
@@ -133,6 +138,7 @@ class CraftClassifier(ClassifierMixin, OnePassEstimator):
         packed: bool | str = "auto",
         calibration: str = "auto",
         loss: str = "auto",
+        class_weight: dict | str | None = None,
         random_state: Any = None,
         verbose: int = 0,
     ):
@@ -154,6 +160,7 @@ class CraftClassifier(ClassifierMixin, OnePassEstimator):
         self.packed = packed
         self.calibration = calibration
         self.loss = loss
+        self.class_weight = class_weight
         self.random_state = random_state
         self.verbose = verbose
 
@@ -235,7 +242,8 @@ class CraftClassifier(ClassifierMixin, OnePassEstimator):
         size = None if self.code_size is None else int(self.code_size)
         code = OutputCode(self.code, size, self.decoding, child_seed(self.seed_, "code"))
         calibration = self.calibration if is_open or not is_auto(self.calibration) else "temperature"
-        return ClassTargets(code, calibration, loss=self._checked_loss(is_open))
+        check_class_weight(self.class_weight)
+        return ClassTargets(code, calibration, loss=self._checked_loss(is_open), class_weight=self.class_weight)
 
     def _checked_loss(self, is_open: bool) -> str:
         """Return the loss, "squared" where nothing else can be meant; refuse one that cannot work."""

@@ -246,6 +246,8 @@ class OnePassEstimator(BaseEstimator, ABC):
         new._pass = new._begin()
         targets, y = new._targets.taking(rows.y)
         targets.check_solvable()
+        if has_rows:
+            targets = targets.knowing(y, rows.weight)
         new._pass.settle(new._pass.survey(rows.X, y, targets), has_rows)
         return new, rows._replace(y=y)
 
@@ -254,8 +256,9 @@ class OnePassEstimator(BaseEstimator, ABC):
         splits = checked_splits(self.cv, rows.n_given)
         if splits is None:
             return None
-        spent = self._going_on().spent_positions(rows.X, rows.y)
-        return folds_of_splits(splits, rows.kept, spent, rows.values)
+        learned = self._going_on()
+        spent, weight = learned.spent_positions(rows.X, rows.y), learned.targets.weighted(rows.y, rows.weight)
+        return folds_of_splits(splits, rows.kept, spent, (rows.X, rows.y, weight))
 
     def _partial_fit(self, X: Rows, y: Rows, sample_weight: Rows | None, labels: NDArray | None = None) -> Self:
         """Count rows, and make room for their labels and others; the solution follows when it is asked for."""

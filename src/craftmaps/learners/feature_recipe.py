@@ -181,7 +181,7 @@ class FeatureRecipe:
             allow_linear=is_auto(self.linear_columns) and (_is_narrow(X) or (has_rows and self.has_folds)),
             allow_logistic=has_rows and targets.loss != "squared",
         )
-        found = search(X, y, targets, spec)
+        found = search(X, y, targets, spec, targets.weighted(y, None))
         length = normalize if not is_auto(normalize) else (True if found.normalize else "common")
         steps = [step for step in (found.columns, found.metric) if step is not None]
         shaping = RowShaping(steps[0] if len(steps) == 1 else make_pipeline(*steps) if steps else None, length)

@@ -122,7 +122,7 @@ class _Problem:
     def of(cls, tally: Tally, X: Any, y: NDArray, weight: NDArray | None) -> Self:
         """Return the problem of rows. Their features are kept if they fit in memory, else mapped at every look."""
         features, encoded, width = tally.features, tally.targets.encoded, tally.statistic.cross.shape[0]
-        weight = np.ones(X.shape[0]) if weight is None else weight
+        weight = np.asarray(tally.targets.weighted(y, np.ones(X.shape[0]) if weight is None else weight))
         free = available_memory()
         if free is not None and X.dtype.itemsize * X.shape[0] * width > _MEMORY_SHARE * free:
 

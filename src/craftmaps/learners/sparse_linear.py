@@ -48,7 +48,7 @@ class SparseLinear:
         """Learn from rows, targets and weights; rows at `spent` positions, which made the choices, are not held out."""
         X, y, weight = given
         features = RowFeatures() if features is None else features
-        weight = np.ones(X.shape[0]) if weight is None else weight
+        weight = np.asarray(targets.weighted(y, np.ones(X.shape[0]) if weight is None else weight))
         rows, encoded, total = features.shape_rows(X), targets.encoded(y), float(weight.sum())
         positions = self._held_out(X, y, targets, spent)
         folds = [HeldOutFold(rows[p], y[p], weight[p], np.ones(p.size, np.int64)) for p in positions]

@@ -137,7 +137,7 @@ class Tally:
         step = block_rows(self.batch_rows, self.statistic.cross.shape[0], X.dtype)
         for start in range(0, X.shape[0], step):
             part = slice(start, start + step)
-            w = None if weight is None else weight[part]
+            w = targets.weighted(y[part], None if weight is None else weight[part])
             self.statistic.add(self._features(X[part]), targets.encoded(y[part]), w)
             if self.held_out is not None:
                 self.held_out.add(X[part], y[part], targets.hashes(y[part]), w)

@@ -19,6 +19,7 @@ from craftmaps._rows.randomness import fnv1a
 from craftmaps._rows.sampling import row_hashes
 from craftmaps._system.fields import MOST_ROWS, DamagedError, Fields, shown
 from craftmaps.learners.calibration import Calibration, calibrate
+from craftmaps.learners.class_weights import balanced_weights, weights_of_classes
 from craftmaps.learners.labels import LONGEST, labels_from_plain
 from craftmaps.learners.output_codes import OutputCode
 
@@ -52,6 +53,14 @@ class Targets(Protocol):
 
     def joined(self, other: Self) -> Self:
         """Return targets with room for those of others."""
+        ...
+
+    def knowing(self, y: NDArray, weight: NDArray[np.float64] | None) -> Self:
+        """Return targets whose weights of classes are known from all rows."""
+        ...
+
+    def weighted(self, y: NDArray, weight: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
+        """Return the weights of rows, times those of their classes."""
         ...
 
     def places(self, wider: Self) -> NDArray[np.int64]:
@@ -104,12 +113,14 @@ class ClassTargets:
     """The classes seen so far, in order, the code that their scores are made with, and how these are calibrated.
 
     `loss` is "squared", "logistic" or "auto": the better one of the two, if the rows are at hand after the pass.
+    `class_weight` is None, a dict of weights of labels, or "balanced" until all rows are known.
     """
 
     code: OutputCode
     calibration: str = "temperature"
     classes: NDArray = field(default_factory=lambda: np.empty(0))
     loss: str = "squared"
+    class_weight: Any = None
 
     @property
     def n_columns(self) -> int:
@@ -139,7 +150,20 @@ class ClassTargets:
         return self if classes.size == old.size else replace(self, classes=classes)
 
     def joined(self, other: Self) -> Self:
+        if self.class_weight != other.class_weight:
+            raise ValueError(f"class_weight must be the same, got {self.class_weight} and {other.class_weight}.")
         return self.widened(other.classes)
+
+    def knowing(self, y: NDArray, weight: NDArray[np.float64] | None) -> Self:
+        if not isinstance(self.class_weight, str):
+            return self
+        return replace(self, class_weight=balanced_weights(self.classes, self.numbers(y), weight))
+
+    def weighted(self, y: NDArray, weight: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
+        if self.class_weight is None:
+            return weight
+        of_class = weights_of_classes(self.class_weight, self.classes)
+        return of_class[self.numbers(y)] * (1.0 if weight is None else weight)
 
     def places(self, wider: Self) -> NDArray[np.int64]:
         return np.searchsorted(wider.classes, self.classes)
@@ -226,6 +250,12 @@ class NumberTargets:
 
     def check_solvable(self) -> None:
         pass
+
+    def knowing(self, y: NDArray, weight: NDArray[np.float64] | None) -> "NumberTargets":
+        return self
+
+    def weighted(self, y: NDArray, weight: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
+        return weight
 
     def joined(self, other: "NumberTargets") -> "NumberTargets":
         if other.n_columns != self.n_columns:

@@ -58,6 +58,8 @@ def _to_plain(value: Any) -> Any:
         return float(value)
     if type(value) in SAVED_KERNELS.values():
         return kernel_to_plain(value)
+    if isinstance(value, dict):
+        return {"labels": [_to_label(key) for key in value], "weights": [float(weight) for weight in value.values()]}
     if isinstance(value, Pipeline):
         return {"class": "Pipeline", "steps": {str(i): _to_plain(step) for i, step in enumerate(steps_of(value))}}
     if type(value) in _PARTS.values():
@@ -83,6 +85,8 @@ def _from_plain(fields: Fields, name: str) -> Any:
     if "numbers" in plain:
         plain.only(["numbers"])
         return _numbers(plain)
+    if "labels" in plain:
+        return _weights(plain)
     if plain.value("class") == "Pipeline":
         steps = plain.object("steps")
         return make_pipeline(*(_from_plain(steps, name) for name in steps))
@@ -91,6 +95,27 @@ def _from_plain(fields: Fields, name: str) -> Any:
     part = _PARTS[plain.value("class")]()
     set_parameters(part, plain.object("parameters"))
     return part
+
+
+def _to_label(label: Any) -> Any:
+    """Return the label of a class as JSON takes it."""
+    label = label.item() if isinstance(label, np.generic) else label
+    if not isinstance(label, bool | int | float | str):
+        raise _Unstorable
+    return label
+
+
+def _weights(fields: Fields) -> dict[Any, float]:
+    """Return weights of classes by their labels."""
+    fields.only(["labels", "weights"])
+    labels, weights = fields.value("labels"), fields.value("weights")
+    if not (isinstance(labels, list) and isinstance(weights, list) and len(labels) == len(weights)):
+        raise fields.refuse("labels", "a list with a weight for each label")
+    if not all(isinstance(label, bool | int | float) or is_text(label) for label in labels):
+        raise fields.refuse("labels", "a list of labels")
+    if not all(type(weight) is float and 0 < weight < np.inf for weight in weights):
+        raise fields.refuse("weights", "a list of finite numbers above 0")
+    return dict(zip(labels, weights, strict=True))
 
 
 def _numbers(fields: Fields) -> Any:
