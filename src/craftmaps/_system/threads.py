@@ -24,7 +24,7 @@ from craftmaps._system.blas import blas_limit, serial_blas, threaded_blas
 _VARIABLE = "CRAFTMAPS_NUM_THREADS"
 _requested: ContextVar[int | None] = ContextVar("craftmaps_threads", default=None)
 _worker = threading.local()
-_PRODUCT_ROWS = 256
+PRODUCT_ROWS = 256
 _WIDTH_FOR_THREADS = 1024
 
 
@@ -104,11 +104,11 @@ def multiply(A: NDArray, B: NDArray, out: NDArray | None = None) -> NDArray:
 
 def for_products_of_rows(task: Callable[[slice], None], n_rows: int) -> None:
     """Call task(rows), which may use BLAS, for consecutive blocks of rows, on as many threads as there are."""
-    if n_rows <= _PRODUCT_ROWS:
+    if n_rows <= PRODUCT_ROWS:
         with blas_threads():  # to hold BLAS to one thread takes longer than the product
             task(slice(0, n_rows))
     else:
-        for_each(task, cut(n_rows, _PRODUCT_ROWS))
+        for_each(task, cut(n_rows, PRODUCT_ROWS))
 
 
 def cut(length: int, size: int) -> list[slice]:
