@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
 
-from craftmaps import NormalEquations
+from craftmaps import CraftClassifier, NormalEquations
 from craftmaps._system.fields import Fields
-from craftmaps._system.memory_budget import BYTES_PER_CELL
+from craftmaps._system.memory_budget import BYTES_PER_CELL, HELD_OUT_ROWS, SETTLE_ROWS
 from craftmaps.learners.held_out import HeldOutFold
 from craftmaps.learners.penalty_search import PenaltySearch
 from craftmaps.least_squares.conjugate_gradients import SolverLimits
@@ -240,3 +240,8 @@ def test_a_checkpoint_of_a_packed_pass(tmp_path):
     assert path.exists()
     again = classifier(packed=True).fit_stream(blocks, checkpoint=path, every=100)
     np.testing.assert_array_equal(again.coef_, whole.coef_)
+
+
+def test_the_budget_knows_the_rows_that_a_learner_keeps():
+    model = CraftClassifier()
+    assert (model.settle_rows, model.holdout_rows) == (SETTLE_ROWS, HELD_OUT_ROWS)
