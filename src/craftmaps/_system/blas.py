@@ -21,7 +21,7 @@ _own = threading.local()
 
 
 class _Number:
-    """The number of BLAS threads: one if a thread needs that, else what was asked for last, else what was found."""
+    """The number of BLAS threads: one inside `serial_blas`, else the last request, else the initial number."""
 
     def __init__(self) -> None:
         self._asked: list[tuple[int, int]] = []  # numbers, and the threads that asked for them

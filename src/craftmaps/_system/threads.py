@@ -123,7 +123,7 @@ def _share_out(task: Callable[..., None], calls: list[tuple]) -> None:
         for arguments in calls:
             task(*arguments)
         return
-    left = iter(calls)  # whoever is free takes the next one
+    left = iter(calls)  # a free thread takes the next one
 
     def work() -> None:
         was_busy, _worker.busy = getattr(_worker, "busy", False), True  # nothing inside asks for threads again
@@ -141,7 +141,7 @@ def _share_out(task: Callable[..., None], calls: list[tuple]) -> None:
         others += [pool.submit(work) for _ in range(n_others)]
         work()
     finally:
-        # Nothing is left for those that have not begun; the rest write to what may be gone after this.
+        # Tasks that have not begun have nothing left to do; the others may write to arrays that the caller frees.
         others = [future for future in others if not future.cancel()]
         wait(others)
     for future in others:

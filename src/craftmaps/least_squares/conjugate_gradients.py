@@ -2,7 +2,7 @@
 
 A Cholesky decomposition of width E costs E^3 / 3; a step for k right-hand sides costs 2 k E^2, and random features
 of many rows want some dozens of steps once the few large eigenvalues are deflated. The deflation is found once and
-serves all penalties, and all matrices that are much alike, such as those of folds. All penalties take their steps
+serves all penalties and all similar matrices, such as those of folds. All penalties take their steps
 together, because products of few columns wait for the matrix to be read.
 
 References
@@ -29,7 +29,7 @@ Product = Callable[[NDArray], NDArray]
 _TOLERANCE = 1e-3
 _WINDOW = 8  # steps over which the error must hardly fall any more
 _FEWEST_COLUMNS = 4  # fewer take as long, as the matrix must be read
-_ALIKE = 1.1  # diagonals that differ by less are of one alpha and matrices that are much alike
+_ALIKE = 1.1  # diagonals that differ by a smaller factor belong to one alpha and similar matrices
 _ROUNDING = 2e-6  # of the largest eigenvalue: smaller ones are rounding errors of float32
 
 
@@ -64,7 +64,7 @@ class SolverLimits:
 
 
 class QuickSolver:
-    """Solves systems of matrices that are much alike, each with something added to its diagonal, to a thousandth.
+    """Solves systems of similar matrices, each with a shift of its diagonal, to a relative error of about 0.001.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ class QuickSolver:
     Attributes
     ----------
     lost : float
-        Diagonals up to this one are lost in rounding errors: with such a one a matrix turned out not to be positive.
+        Diagonals up to this one are lost in rounding errors: with one of them a matrix was not positive definite.
     """
 
     def __init__(self, limits: SolverLimits = SolverLimits()) -> None:
@@ -115,7 +115,7 @@ class QuickSolver:
         return solutions
 
     def lose(self, diagonal: float) -> None:
-        """Take note of a diagonal with which a matrix is not positive."""
+        """Record a diagonal with which a matrix is not positive definite."""
         self.lost = max(self.lost, _ALIKE * diagonal)
 
 

@@ -228,7 +228,7 @@ class NormalEquations:
     def into_ridge_path(self, fit_intercept: bool = True, penalty: NDArray[np.float64] | None = None) -> RidgePath:
         """Return ridge solutions and use up this statistic: its Gram matrix is centred in place, without a copy."""
         right, mean, target_mean = self.cross, np.zeros_like(self.feature_sums), np.zeros_like(self.target_sums)
-        # Rounding errors are in units of what is there, or of what was there before rows were taken away.
+        # Rounding errors scale with the trace, or with the largest trace before rows were subtracted.
         traces = (float(self._gram.diagonal().sum()) or 1.0, self.largest)
         if fit_intercept and self.weight > 0:
             mean, target_mean = self.feature_sums / self.weight, self.target_sums / self.weight
@@ -267,13 +267,13 @@ class NormalEquations:
             self._gram = empty_gram(self.feature_sums.size, state["_gram"])
 
     def to_plain(self) -> dict[str, Any]:
-        """Return the numbers and arrays that make the statistic again."""
+        """Return the numbers and arrays from which `from_plain` rebuilds the statistic."""
         plain = {name: value for name, value in vars(self).items() if name != "_gram"}
         return plain | {"gram": self._gram.to_plain()}
 
     @classmethod
     def from_plain(cls, plain: Any, n_targets: int | None = None) -> Self:
-        """Make a statistic again, perhaps of so many targets, from numbers and arrays that must fit each other."""
+        """Rebuild a statistic from untrusted numbers and arrays; `n_targets` is checked where it is given."""
         fields, statistic = Fields(plain, "statistic"), cls.__new__(cls)
         statistic.n_rows = fields.whole("n_rows", 1)
         statistic.weight = fields.number("weight", above=0.0)
@@ -301,7 +301,7 @@ class NormalEquations:
 
 
 def square_fits(n_features: int, available: int | None) -> bool:
-    """Tell whether a float64 Gram matrix can be kept and solved in so many bytes; None is not known, and enough."""
+    """Tell whether a float64 Gram matrix can be kept and solved in the available bytes; None, unknown, is enough."""
     return available is None or BYTES_PER_CELL * n_features**2 <= available
 
 

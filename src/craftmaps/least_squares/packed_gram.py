@@ -103,7 +103,7 @@ class PackedGram:
     def branch(self, room: Any = None) -> "ChangedGram":
         """Return a matrix that can be changed on its own, as long as this one stays as it is.
 
-        It is solved quickly with the help of what an earlier branch has found out.
+        It shares the quick solver, and so the deflation, of an earlier branch.
         """
         return ChangedGram(self, [], QuickSolver(self.limits.solver) if room is None else room.quick)
 
@@ -132,7 +132,7 @@ class PackedGram:
         return self.copy().factored_in_place(diagonal)
 
     def factored_in_place(self, diagonal: float) -> Solver | None:
-        """Return the same and use up the matrix."""
+        """Factor the matrix in place, which destroys it; see `factored`."""
         potrf = get_lapack_funcs("potrf", dtype=np.float32)
         trsm = get_blas_funcs("trsm", dtype=np.float32)
         bounds, factor = self._bounds, self.panels
@@ -182,7 +182,7 @@ class PackedGram:
 
     @classmethod
     def from_plain(cls, fields: Fields, width: int, limits: PackedLimits = PackedLimits()) -> Self:
-        """Make a matrix of a width again from its arrays."""
+        """Rebuild a matrix of a width from its arrays."""
         gram = cls(width, limits, [])
         shapes = [(width - first, last - first) for first, last in gram._bounds]
         fields.only(map(str, range(len(shapes))))
@@ -191,11 +191,11 @@ class PackedGram:
 
 
 class ChangedGram:
-    """A triangle with changes kept beside it, which are made in the copies that are decomposed and nowhere else.
+    """A triangle with changes kept beside it, which are applied only to the copies that are decomposed.
 
-    So a statistic without some of its rows, centred, takes no triangle of its own: solving needs two
-    of them, not three. Making the changes again for every decomposition costs little beside it. `quick` solves
-    without one; branches of one triangle share it.
+    So a centred statistic without some of its rows takes no triangle of its own: solving needs two of them, not
+    three. Applying the changes again costs little beside a decomposition. `quick` solves without one; branches of one
+    triangle share it.
     """
 
     packed = True
