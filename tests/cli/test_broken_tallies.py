@@ -10,7 +10,6 @@ import pytest
 
 from craftmaps import CraftClassifier, CraftRegressor, Polynomial
 from craftmaps.learners.persistence import container
-from tests.cli.processes import Server
 from tests.cli.running import PLAIN, example_rows, example_table, run, write_parquet
 from tests.cli.test_interrupted import wait_for
 
@@ -226,13 +225,6 @@ def test_one_sentence_and_the_right_exit_code(folder, tmp_path, monkeypatch, cas
 
 
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory):
-    server = Server(tmp_path_factory.mktemp("server"))
-    yield server
-    server.close()
 
 
 @pytest.fixture

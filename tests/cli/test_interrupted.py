@@ -8,19 +8,11 @@ import time
 import numpy as np
 import pytest
 
-from tests.cli.processes import Server
 from tests.cli.running import PLAIN, write_parquet
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
 
 N_BLOCKS = 40
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory):
-    server = Server(tmp_path_factory.mktemp("server"))
-    yield server
-    server.close()
 
 
 @pytest.fixture

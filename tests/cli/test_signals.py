@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from craftmaps.cli import interrupts, learning
-from tests.cli.processes import Server
 from tests.cli.running import PLAIN, write_parquet
 from tests.cli.test_interrupted import wait_for
 from tests.cli.test_phases import Silent
@@ -17,13 +16,6 @@ from tests.cli.test_phases import Silent
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no signals as POSIX knows them")
 
 NOTHING_KEPT = "nothing was kept; with --checkpoint DIR a run can be resumed."
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory):
-    server = Server(tmp_path_factory.mktemp("server"))
-    yield server
-    server.close()
 
 
 @pytest.mark.parametrize(

@@ -234,7 +234,7 @@ def test_a_fork_waits_for_a_thread_that_compiles():
 
 
 def test_a_fork_that_waits_says_so(monkeypatch):
-    monkeypatch.setattr(blas, "_PATIENCE", 0.01)
+    monkeypatch.setattr(blas.threaded_blas, "patience", 0.01)
     entered, may_leave = threading.Event(), threading.Event()
 
     def compute():

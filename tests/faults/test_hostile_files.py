@@ -7,7 +7,15 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
-from craftmaps import CraftClassifier, CraftRegressor, Exponential, Polynomial, SubsampledHadamard, load_model
+from craftmaps import (
+    CraftClassifier,
+    CraftRegressor,
+    Exponential,
+    MaclaurinSeries,
+    Polynomial,
+    SubsampledHadamard,
+    load_model,
+)
 from craftmaps.learners.persistence.container import ModelFileError, read, write
 from tests.faults.fuzzing.bases import MODELS, SPARSE, X, Y, blocks, learner
 from tests.faults.fuzzing.containers import Container
@@ -273,10 +281,13 @@ def test_wide_models_are_still_read(tmp_path):
         np.testing.assert_array_equal(load_model(tmp_path / name).predict(rows[:9]), model.predict(rows[:9]))
 
 
-def test_what_no_file_can_hold_is_not_written(tmp_path, monkeypatch):
-    monkeypatch.setattr("craftmaps.maps.maclaurin_draw.MOST_SORTED", 100)
-    model = CraftRegressor(Polynomial(3), **COMMON).fit(X, X[:, 0])
-    with pytest.raises(ValueError, match=r"This model cannot be saved: Permutations would take .* numbers, more than"):
+def test_what_no_file_can_hold_is_not_written(tmp_path):
+    """Blocks of two columns and a degree of 1000: many groups of features, and a count of each degree for each."""
+    coefficients = np.zeros(1001)
+    coefficients[[1, 2, -1]] = 1.0, 0.5, 1e-120
+    model = CraftRegressor(MaclaurinSeries(coefficients), up_components=33_600, normalize=True, **COMMON)
+    model.fit(X[:, :2].astype(np.float64), X[:, 0])
+    with pytest.raises(ValueError, match=r"This model cannot be saved: A table of degrees would take .* more than"):
         model.save(tmp_path / "model.craft")
     assert not list(tmp_path.iterdir())
 

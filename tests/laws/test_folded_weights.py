@@ -5,7 +5,10 @@ import pytest
 from scipy.sparse import csr_matrix
 from sklearn.base import clone
 
+import craftmaps
 from craftmaps import CraftClassifier, CraftMap, LandmarkMap, Polynomial, RandomMaclaurin, TensorSketch, load_model
+from craftmaps._system.threads import PRODUCT_ROWS
+from craftmaps.learners.blocks import block_rows
 from craftmaps.learners.fitted_model import FittedModel
 from craftmaps.learners.targets import NumberTargets
 from craftmaps.shaping.row_features import RowFeatures
@@ -53,3 +56,28 @@ def test_a_loaded_model_has_the_same_outputs(tmp_path, feature_map):
     model = CraftClassifier(Polynomial(3), 24, feature_map=feature_map, metric=None, random_state=0).fit(X, y)
     model.save(tmp_path / "model", dtype=np.float64)
     np.testing.assert_array_equal(load_model(tmp_path / "model").decision_function(X), model.decision_function(X))
+
+
+@pytest.mark.parametrize("n_features", [3, 4096, 10**6])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_one_thread_predicts_whole_products_that_fit_into_a_cache(n_features, dtype):
+    with craftmaps.threads(1):
+        n_rows = block_rows("auto", n_features, dtype)
+        assert n_rows % PRODUCT_ROWS == 0
+        assert n_rows == PRODUCT_ROWS or n_rows * n_features * np.dtype(dtype).itemsize <= 2**22
+        assert block_rows(7, n_features, dtype) == 7
+    with craftmaps.threads(2):
+        assert block_rows("auto", n_features, dtype) > n_rows
+
+
+def test_outputs_do_not_depend_on_the_number_of_threads():
+    """One thread predicts these rows in three blocks, several predict them in one."""
+    rows = np.random.default_rng(1).normal(size=(700, 11)).astype(np.float32)
+    model = CraftClassifier(KERNEL, 4096, metric=None, alphas=1.0, cv=None, random_state=0)
+    model.fit(rows[:60], (rows[:60, 0] > 0).astype(int))
+    outputs = []
+    for n in (1, 2, 4):
+        with craftmaps.threads(n):
+            outputs.append(model.decision_function(rows))
+    np.testing.assert_array_equal(outputs[1], outputs[0])
+    np.testing.assert_array_equal(outputs[2], outputs[0])

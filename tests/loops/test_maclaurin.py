@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from craftmaps import Exponential, MaclaurinSeries, Polynomial, RandomMaclaurin
-from craftmaps._loops import vectors
+from craftmaps._loops import LOOK_AHEAD
 from tests.comparison import TOLERANCE, assert_rows_close
 from tests.loops.naive import maclaurin_features
 
@@ -109,4 +109,4 @@ def test_a_block_is_never_shared_by_two_factors(rows, complex_weights, projectio
 def test_the_draw_reaches_as_far_as_the_loops_look_ahead(width):
     feature_map = RandomMaclaurin(Polynomial(3), 50, random_state=0).fit(np.ones((2, width)))
     draw = feature_map._drawn
-    assert draw.rows[len(draw.used) :].size >= vectors._LOOK_AHEAD
+    assert draw.rows[len(draw.used) :].size >= LOOK_AHEAD

@@ -5,3 +5,6 @@ randomness, allocates no result, counts no references (see `compiled`) and calls
 Numba's cache does not notice a changed callee in another one. (The vector instructions in `vectors` are the
 exception, and say so.)
 """
+
+# Loops prefetch factors so many features ahead; a draw is padded as far. It stands here, where Numba is not imported.
+LOOK_AHEAD = 8

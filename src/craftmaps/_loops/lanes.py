@@ -52,7 +52,7 @@ def load_dense(X, position, factor, tiles, line):
 
 @loop
 def load_csr(data, indices, indptr, position, factor, tiles, line):
-    """Do as `load_dense` does for the rows of a CSR matrix; duplicate entries add up."""
+    """Load the rows of a CSR matrix like `load_dense`; duplicate entries add up."""
     lanes = len(line)
     tiles[:] = 0
     for row in range(indptr.size - 1):

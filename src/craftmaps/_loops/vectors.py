@@ -13,11 +13,11 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from craftmaps._loops import LOOK_AHEAD
+
 # Eight of the sixteen 256-bit registers hold the values of a radix-8 butterfly; where the
 # machine has other widths, LLVM splits or joins these vectors.
 VECTOR_BYTES = 32
-# As far as `RandomMaclaurin` draws more rows than there are features.
-_LOOK_AHEAD = 8
 
 
 def line_slots(context, builder, array_type, array, line_type, offset):
@@ -187,7 +187,7 @@ def _make_add_products(n_features):
 
             def load_factor(j, k):
                 # Rows are in random order, so the processor has to be told which lines come next.
-                _prefetch(builder, factor_slots(j, k + _LOOK_AHEAD)[0][0])
+                _prefetch(builder, factor_slots(j, k + LOOK_AHEAD)[0][0])
                 return [[builder.load(slot, align=align) for slot in slots] for slots in factor_slots(j, k)]
 
             vector, align, _ = slots_of(into_type, into, number(0))

@@ -16,13 +16,12 @@ from typing import Any
 
 from threadpoolctl import ThreadpoolController
 
-_PATIENCE = 2.0
 _settings = threading.RLock()  # held while the number changes, and during a fork
 _own = threading.local()
 
 
 class _Number:
-    """The number of BLAS threads: one if a thread needs that, else what was asked for last, else what was found."""
+    """The number of BLAS threads: one inside `serial_blas`, else the last request, else the initial number."""
 
     def __init__(self) -> None:
         self._asked: list[tuple[int, int]] = []  # numbers, and the threads that asked for them
@@ -114,11 +113,13 @@ class _SerialBlas(_Section):
 class _ThreadedBlas(_Section):
     """Keeps forks out while a thread inside computes on several threads of BLAS.
 
-    OpenBLAS ends its threads before a fork, and waits for ever for one that computes.
+    OpenBLAS ends its threads before a fork, and waits for ever for one that computes. A fork that waits longer than
+    `patience` seconds warns.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, patience: float = 2.0) -> None:
         super().__init__()
+        self.patience = patience
         self._n_forks = 0
         self._changed = threading.Condition(_settings)
 
@@ -138,7 +139,7 @@ class _ThreadedBlas(_Section):
         """Wait until no other thread is inside, and let none in."""
         own = self.n_own
         self._n_forks += 1
-        if not self._changed.wait_for(lambda: self.n_inside == own, _PATIENCE):
+        if not self._changed.wait_for(lambda: self.n_inside == own, self.patience):
             try:
                 warnings.warn(
                     "A fork waits for another thread that computes with BLAS: start processes with spawn, or earlier.",

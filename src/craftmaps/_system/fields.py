@@ -1,7 +1,7 @@
 """Values of untrusted headers, taken out one by one with type and bounds checked.
 
 A file's header is JSON with arrays in it. Everything that is read from one goes through `Fields`, which names a bad
-value and says what was expected; whoever knows the file puts its name in front.
+value and says what was expected; the reader of the file puts its name in front.
 """
 
 import math
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 SEEDS = 2**64
 MOST_ROWS = 2**53
 _SHOWN = 40
-# Matrices that are computed may take so many bytes, and so many more for each byte of the arrays they come from.
+# Bytes that computed matrices may take: a fixed number, and a multiple of the arrays that they come from.
 _FREE_BYTES, _BYTES_PER_BYTE = 2**27, 2**11
 
 

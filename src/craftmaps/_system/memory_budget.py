@@ -11,7 +11,7 @@ BYTES_PER_CELL = 28
 # The same with one triangle in float32: the triangle and a factor.
 _BYTES_PER_PACKED_CELL = 4
 # Rows that metrics and choices are fitted on, and held-out rows; each with copies.
-_FIRST_ROWS, _HELD_OUT_ROWS, _FOLDS = 12_288, 10_000, 5
+SETTLE_ROWS, HELD_OUT_ROWS, _FOLDS = 12_288, 10_000, 5
 _COPIES_OF_ROWS = 3
 # Features of the rows of a fold.
 _COPIES_OF_FOLD = 6
@@ -19,9 +19,10 @@ _COPIES_OF_FOLD = 6
 _COPIES_OF_BLOCK = 5
 # Features of candidates while choices are made, with their copies, up to this width.
 _WIDEST_TRIAL, _COPIES_OF_TRIAL = 2048, 8
-# Or the kernel matrices of two gradient metrics, which are fitted side by side.
-_KERNEL_MATRICES = 2 * 4 * 6144**2
-_FEWEST_ROWS, _MOST_ROWS = 256, 8192
+# Or the kernel matrices of two gradient metrics fitted side by side, each to at most this many rows.
+GRADIENT_ROWS = 6144
+_KERNEL_MATRICES = 2 * 4 * GRADIENT_ROWS**2
+_SMALLEST_BLOCK, _LARGEST_BLOCK = 256, 8192
 
 
 class Budget(NamedTuple):
@@ -94,15 +95,15 @@ def memory_budget(n_bytes: int, n_components: int, row_bytes: int, is_automatic:
         if left < 0:
             largest = bisect_right(range(1, n_components), n_bytes, key=needed)
             raise TooWideError(n_components, n_bytes - left, n_bytes, largest)
-    batch_rows = _FEWEST_ROWS + left // (2 * _COPIES_OF_BLOCK * row_bytes)
+    batch_rows = _SMALLEST_BLOCK + left // (2 * _COPIES_OF_BLOCK * row_bytes)
     # A class takes a column beside the Gram matrix, and a column of outputs of a block and of the held-out rows.
-    per_class = 8 * (n_components + 2 * _MOST_ROWS + 2 * _HELD_OUT_ROWS)
-    return Budget(n_bytes, min(batch_rows, _MOST_ROWS), max(2, left // 2 // per_class), is_packed)
+    per_class = 8 * (n_components + 2 * _LARGEST_BLOCK + 2 * HELD_OUT_ROWS)
+    return Budget(n_bytes, min(batch_rows, _LARGEST_BLOCK), max(2, left // 2 // per_class), is_packed)
 
 
 def _needed(width: int, cell: int, row_bytes: int, is_automatic: bool) -> int:
     """Return the bytes that a run needs with the smallest blocks."""
-    fold = 4 * _COPIES_OF_FOLD * _HELD_OUT_ROWS // _FOLDS * width
-    rows = row_bytes * (_COPIES_OF_ROWS * (_FIRST_ROWS + _HELD_OUT_ROWS) + _COPIES_OF_BLOCK * _FEWEST_ROWS)
-    trials = max(_KERNEL_MATRICES, 4 * _COPIES_OF_TRIAL * _FIRST_ROWS * min(width, _WIDEST_TRIAL))
+    fold = 4 * _COPIES_OF_FOLD * HELD_OUT_ROWS // _FOLDS * width
+    rows = row_bytes * (_COPIES_OF_ROWS * (SETTLE_ROWS + HELD_OUT_ROWS) + _COPIES_OF_BLOCK * _SMALLEST_BLOCK)
+    trials = max(_KERNEL_MATRICES, 4 * _COPIES_OF_TRIAL * SETTLE_ROWS * min(width, _WIDEST_TRIAL))
     return _FIXED + rows + is_automatic * trials + fold + cell * width**2

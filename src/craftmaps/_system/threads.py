@@ -24,7 +24,7 @@ from craftmaps._system.blas import blas_limit, serial_blas, threaded_blas
 _VARIABLE = "CRAFTMAPS_NUM_THREADS"
 _requested: ContextVar[int | None] = ContextVar("craftmaps_threads", default=None)
 _worker = threading.local()
-_PRODUCT_ROWS = 256
+PRODUCT_ROWS = 256
 _WIDTH_FOR_THREADS = 1024
 
 
@@ -104,11 +104,11 @@ def multiply(A: NDArray, B: NDArray, out: NDArray | None = None) -> NDArray:
 
 def for_products_of_rows(task: Callable[[slice], None], n_rows: int) -> None:
     """Call task(rows), which may use BLAS, for consecutive blocks of rows, on as many threads as there are."""
-    if n_rows <= _PRODUCT_ROWS:
+    if n_rows <= PRODUCT_ROWS:
         with blas_threads():  # to hold BLAS to one thread takes longer than the product
             task(slice(0, n_rows))
     else:
-        for_each(task, cut(n_rows, _PRODUCT_ROWS))
+        for_each(task, cut(n_rows, PRODUCT_ROWS))
 
 
 def cut(length: int, size: int) -> list[slice]:
@@ -123,7 +123,7 @@ def _share_out(task: Callable[..., None], calls: list[tuple]) -> None:
         for arguments in calls:
             task(*arguments)
         return
-    left = iter(calls)  # whoever is free takes the next one
+    left = iter(calls)  # a free thread takes the next one
 
     def work() -> None:
         was_busy, _worker.busy = getattr(_worker, "busy", False), True  # nothing inside asks for threads again
@@ -141,7 +141,7 @@ def _share_out(task: Callable[..., None], calls: list[tuple]) -> None:
         others += [pool.submit(work) for _ in range(n_others)]
         work()
     finally:
-        # Nothing is left for those that have not begun; the rest write to what may be gone after this.
+        # Tasks that have not begun have nothing left to do; the others may write to arrays that the caller frees.
         others = [future for future in others if not future.cancel()]
         wait(others)
     for future in others:

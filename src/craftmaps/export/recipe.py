@@ -82,7 +82,7 @@ def _column_rule(model: Any) -> dict[str, Any] | None:
 
 
 def facts_of(model: Any) -> list[tuple[str, str]]:
-    """Return what is worth knowing of a fitted learner, as names and texts."""
+    """Describe a fitted learner as pairs of a name and a text."""
     if isinstance(model, Recipe):
         return []
     shaping = model.features_

@@ -5,16 +5,30 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
+from craftmaps._system.threads import PRODUCT_ROWS, n_threads
+
 _FEWEST_BYTES = 2**26
-_BLOCK_BYTES = 2**26
-_FEWEST_ROWS = 1024
+_GRAM_BYTES, _FEWEST_GRAM_ROWS = 2**26, 1024
+_CACHED_BYTES = 2**22
+
+
+def gram_rows(batch_rows: int | str, n_features: int, dtype: Any) -> int:
+    """Return how many rows to add to a Gram matrix at a time: as given, or so many that their features fit."""
+    if not isinstance(batch_rows, str):
+        return int(batch_rows)
+    return max(_FEWEST_GRAM_ROWS, _GRAM_BYTES // (np.dtype(dtype).itemsize * n_features))
 
 
 def block_rows(batch_rows: int | str, n_features: int, dtype: Any) -> int:
-    """Return how many rows to map at a time: as given, or so many that their features fit."""
-    if not isinstance(batch_rows, str):
-        return int(batch_rows)
-    return max(_FEWEST_ROWS, _BLOCK_BYTES // (np.dtype(dtype).itemsize * n_features))
+    """Return how many rows to predict at a time: as given, or so many that their features stay in a cache.
+
+    Those are whole blocks of `multiply`, so outputs do not depend on the number of threads. Several threads would
+    wait for each other after every small block, so their blocks are those of a Gram matrix.
+    """
+    if not isinstance(batch_rows, str) or n_threads() > 1:
+        return gram_rows(batch_rows, n_features, dtype)
+    n_products = _CACHED_BYTES // (np.dtype(dtype).itemsize * n_features * PRODUCT_ROWS)
+    return PRODUCT_ROWS * max(1, n_products)
 
 
 def length(blocks: Any) -> int | None:

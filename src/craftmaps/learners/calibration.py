@@ -24,7 +24,7 @@ CALIBRATIONS = ("auto", "temperature", "matrix")
 _UNCALIBRATED = 4.0  # a factor for scores of -1 to 1
 _PENALTY = 10.0  # a matrix is expected within 1 / sqrt(10) of the identity
 _DOUBT = 1e-3  # of labels: a few rows without an error prove no certainty
-_FEWEST_ROWS = 500  # to tell whether a matrix is better
+_FEWEST_MATRIX_ROWS = 500  # to tell whether a matrix is better
 _MOST_CLASSES = 256  # beyond, a matrix has more numbers than the usual sample of rows can tell
 _MOST_STEPS = 200
 _SAVED = (np.float64, np.float32, np.float16)
@@ -103,7 +103,7 @@ def calibrate(
     total = scores.shape[0] if n_rows is None else n_rows
     scores, weight = scores.astype(np.float64), weight * (total / weight.sum())
     aside = np.arange(scores.shape[0]) % 4 == 0 if aside is None else aside
-    can_tell = total >= _FEWEST_ROWS and scores.shape[1] <= most_classes
+    can_tell = total >= _FEWEST_MATRIX_ROWS and scores.shape[1] <= most_classes
     with serial_blas:  # the same on any number of threads
         if calibration == "auto" and not (can_tell and _is_better(scores, labels, weight, aside)):
             calibration = "temperature"

@@ -22,9 +22,8 @@ from craftmaps.learners.estimator import OnePassEstimator
 from craftmaps.learners.parameters import checked_rows
 from craftmaps.learners.survey import Survey
 from craftmaps.learners.tally import Tally
-from craftmaps.least_squares.packed_gram import PackedGram
+from craftmaps.least_squares.gram_forms import empty_gram
 from craftmaps.least_squares.panel_gram import PanelGram, most_owners
-from craftmaps.least_squares.square_gram import SquareGram
 
 Sum = TypeVar("Sum", Survey, Tally)
 
@@ -113,7 +112,7 @@ def assembled(parts: Iterable[Tally]) -> Tally:
     parts = iter(parts)
     total = next(parts)
     statistic = total.statistic
-    whole = (PackedGram if statistic.packed else SquareGram)(statistic.cross.shape[0])
+    whole = empty_gram(statistic.cross.shape[0], statistic.packed)
     for part in chain([total], parts):
         part.statistic._gram.write_into(whole)  # type: ignore[union-attr]
     total.statistic = statistic._with_gram(whole)

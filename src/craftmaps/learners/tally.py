@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from craftmaps.learners.blocks import block_rows
+from craftmaps.learners.blocks import gram_rows
 from craftmaps.learners.choices import Choices
 from craftmaps.learners.held_out import HeldOut
 from craftmaps.learners.targets import Targets
@@ -134,7 +134,7 @@ class Tally:
         """Add validated rows in place, a block at a time; `on_rows` is told the number of rows after each."""
         targets, y = self.targets.taking(y)
         self.widen(targets)
-        step = block_rows(self.batch_rows, self.statistic.cross.shape[0], X.dtype)
+        step = gram_rows(self.batch_rows, self.statistic.cross.shape[0], X.dtype)
         for start in range(0, X.shape[0], step):
             part = slice(start, start + step)
             w = targets.weighted(y[part], None if weight is None else weight[part])

@@ -2,7 +2,7 @@
 
 A Cholesky decomposition of width E costs E^3 / 3; a step for k right-hand sides costs 2 k E^2, and random features
 of many rows want some dozens of steps once the few large eigenvalues are deflated. The deflation is found once and
-serves all penalties, and all matrices that are much alike, such as those of folds. All penalties take their steps
+serves all penalties and all similar matrices, such as those of folds. All penalties take their steps
 together, because products of few columns wait for the matrix to be read.
 
 References
@@ -14,6 +14,7 @@ computations", ETNA 13, 2002.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -27,25 +28,57 @@ Product = Callable[[NDArray], NDArray]
 
 _TOLERANCE = 1e-3
 _WINDOW = 8  # steps over which the error must hardly fall any more
-_FEWEST_STEPS = 100  # where a decomposition costs no more than these, it is the better way
-_STEPS_OF_FACTOR = 1 / 9  # in units of E / k: products of tens of columns run at 0.6 of the rate of a decomposition
 _FEWEST_COLUMNS = 4  # fewer take as long, as the matrix must be read
-_WIDTH_OF_RANK, _MOST_RANK = 16, 2048
-_ALIKE = 1.1  # diagonals that differ by less are of one alpha and matrices that are much alike
+_ALIKE = 1.1  # diagonals that differ by a smaller factor belong to one alpha and similar matrices
 _ROUNDING = 2e-6  # of the largest eigenvalue: smaller ones are rounding errors of float32
 
 
+@dataclass(frozen=True)
+class SolverLimits:
+    """When conjugate gradients are the better way, and how much they deflate.
+
+    Parameters
+    ----------
+    fewest_steps : int
+        Where a decomposition costs no more than these, it is made at once.
+    steps_of_factor : float
+        The steps that cost as much as a decomposition, in units of E / k: products of tens of columns run at 0.6 of
+        its rate.
+    width_of_rank, most_rank : int
+        The deflation has a rank of E / width_of_rank, but at most most_rank.
+    """
+
+    fewest_steps: int = 100
+    steps_of_factor: float = 1 / 9
+    width_of_rank: int = 16
+    most_rank: int = 2048
+
+    def most_steps(self, width: int, n_columns: int) -> int:
+        """Return how many steps to take before a decomposition, or 0 if that should be made at once."""
+        most = int(self.steps_of_factor * width / max(n_columns, _FEWEST_COLUMNS))
+        return most if most >= self.fewest_steps else 0
+
+    def rank(self, width: int) -> int:
+        """Return the rank of the deflation of a matrix."""
+        return min(max(width // self.width_of_rank, 1), self.most_rank)
+
+
 class QuickSolver:
-    """Solves systems of matrices that are much alike, each with something added to its diagonal, to a thousandth.
+    """Solves systems of similar matrices, each with a shift of its diagonal, to a relative error of about 0.001.
+
+    Parameters
+    ----------
+    limits : SolverLimits, optional
 
     Attributes
     ----------
     lost : float
-        Diagonals up to this one are lost in rounding errors: with such a one a matrix turned out not to be positive.
+        Diagonals up to this one are lost in rounding errors: with one of them a matrix was not positive definite.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, limits: SolverLimits = SolverLimits()) -> None:
         self.lost = -1.0
+        self._limits = limits
         self._deflation: Deflation | None = None
         self._too_small = -1.0  # a diagonal with which it took too many steps
 
@@ -62,15 +95,15 @@ class QuickSolver:
         diagonals : sequence of float
         """
         width, n_columns = right.shape
-        most = int(_STEPS_OF_FACTOR * width / max(n_columns, _FEWEST_COLUMNS))
+        most = self._limits.most_steps(width, n_columns)
         least = max(_ALIKE * self._too_small, self.lost)
         tried = [i for i, diagonal in enumerate(diagonals) if diagonal > least]
         solutions: list[NDArray[np.float64] | None] = [None] * len(diagonals)
-        if most < _FEWEST_STEPS or not tried:
+        if not most or not tried:
             return solutions
         with serial_blas:  # the same on any number of threads: those are in the product
             if self._deflation is None:
-                self._deflation = Deflation.of(times, width)
+                self._deflation = Deflation.of(times, width, self._limits.rank(width))
             steps = _Steps(times, right.astype(np.float32), [diagonals[i] for i in tried], self._deflation)
             while steps.owners.size and steps.n_taken < most:
                 steps.take()
@@ -82,7 +115,7 @@ class QuickSolver:
         return solutions
 
     def lose(self, diagonal: float) -> None:
-        """Take note of a diagonal with which a matrix is not positive."""
+        """Record a diagonal with which a matrix is not positive definite."""
         self.lost = max(self.lost, _ALIKE * diagonal)
 
 
@@ -93,9 +126,8 @@ class Deflation(NamedTuple):
     vectors: NDArray[np.float32]
 
     @classmethod
-    def of(cls, times: Product, width: int) -> "Deflation":
-        """Approximate a matrix by the randomised Nystrom method after one power iteration."""
-        rank = min(max(width // _WIDTH_OF_RANK, 1), _MOST_RANK)
+    def of(cls, times: Product, width: int, rank: int) -> "Deflation":
+        """Approximate a matrix by one of a rank: the randomised Nystrom method after one power iteration."""
         products = times(signs(0, "deflation", (width, rank)).astype(np.float32))
         nothing = cls(np.zeros(0), products[:, :0])
         if not np.isfinite(products).all():

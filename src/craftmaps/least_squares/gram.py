@@ -7,6 +7,8 @@ from numpy.typing import NDArray
 
 from craftmaps._system.threads import for_each
 
+# Rows and columns of the tiles in which products are formed and matrices travel: 2 MB in float64.
+TILE = 512
 # Solves a linear system of a factored matrix for some right-hand sides.
 Solver = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 

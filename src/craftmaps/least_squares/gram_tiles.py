@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from craftmaps._system.threads import cut
+from craftmaps.least_squares.gram import TILE
+from craftmaps.least_squares.gram_forms import empty_gram
 from craftmaps.least_squares.normal_equations import NormalEquations
 from craftmaps.least_squares.packed_gram import PackedGram
 from craftmaps.least_squares.square_gram import SquareGram
-
-TILE = 512  # 2 MB in float64; two of them are the width of a panel of a packed triangle
 
 
 class AbsentGram:
@@ -37,7 +37,7 @@ class GramOfTiles:
 
     def __init__(self, statistic: NormalEquations):
         width = statistic.cross.shape[0]
-        self._gram = PackedGram(width) if statistic.packed else SquareGram(width)
+        self._gram = empty_gram(width, statistic.packed)
         self._corners = _corners(width)
         self._missing = set(range(len(self._corners)))
 

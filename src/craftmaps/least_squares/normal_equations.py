@@ -12,8 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from craftmaps._system.fields import DamagedError, Fields
 from craftmaps._system.memory_budget import BYTES_PER_CELL
 from craftmaps._system.threads import cut, for_each
-from craftmaps.least_squares.packed_gram import PackedGram
-from craftmaps.least_squares.ridge_path import Gram, RidgePath, Solution
+from craftmaps.least_squares.gram_forms import Gram, empty_gram
+from craftmaps.least_squares.packed_gram import PackedGram, PackedLimits
+from craftmaps.least_squares.ridge_path import RidgePath, Solution
 from craftmaps.least_squares.square_gram import SquareGram
 
 _SUM_ROWS, _SUM_COLUMNS = 256, 1024
@@ -34,7 +35,8 @@ class NormalEquations:
     Parameters
     ----------
     n_features, n_targets : int
-    packed : bool, default=False
+    packed : bool or PackedLimits, default=False
+        Limits say how the triangle is cut up and solved.
 
     Examples
     --------
@@ -50,17 +52,23 @@ class NormalEquations:
     # The largest trace that rows were taken away from: rounding errors stay as large as they were.
     largest = 0.0
 
-    def __init__(self, n_features: int, n_targets: int, packed: bool = False):
+    def __init__(self, n_features: int, n_targets: int, packed: bool | PackedLimits = False):
         self.n_rows = 0
         self.weight = 0.0
         self.rounding = float(np.finfo(np.float32).eps) if packed else 0.0  # that of the least precise products
-        self._gram: Gram = PackedGram(n_features) if packed else SquareGram(n_features)
+        self._gram: Gram = empty_gram(n_features, packed)
         self.cross = np.zeros((n_features, n_targets))
         self.feature_sums = np.zeros(n_features)
         self.target_sums = np.zeros(n_targets)
 
     @classmethod
-    def of(cls, Z: ArrayLike, Y: ArrayLike, sample_weight: ArrayLike | None = None, packed: bool = False) -> Self:
+    def of(
+        cls,
+        Z: ArrayLike,
+        Y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        packed: bool | PackedLimits = False,
+    ) -> Self:
         """Return the statistic of some rows: features Z, targets Y and perhaps weights."""
         Z, Y = np.asarray(Z), np.asarray(Y)
         Y = Y[:, None] if Y.ndim == 1 else Y
@@ -79,6 +87,11 @@ class NormalEquations:
     def packed(self) -> bool:
         """Whether one triangle is kept in float32."""
         return self._gram.packed
+
+    @property
+    def _limits(self) -> bool | PackedLimits:
+        """The parameter `packed` of a statistic like this one."""
+        return getattr(self._gram, "limits", self.packed)
 
     def add(self, Z: NDArray, Y: NDArray, sample_weight: ArrayLike | None = None, sign: float = 1.0) -> None:
         """Add rows in place; with sign=-1 take them away again."""
@@ -165,7 +178,7 @@ class NormalEquations:
     def emptied(self, n_targets: int | None = None) -> "NormalEquations":
         """Return a statistic of no rows with the same features, perhaps for another number of targets."""
         n_features, n_same = self.cross.shape
-        return NormalEquations(n_features, n_same if n_targets is None else n_targets, self.packed)
+        return NormalEquations(n_features, n_same if n_targets is None else n_targets, self._limits)
 
     def spread_targets(self, places: NDArray[np.int64], n_targets: int) -> None:
         """Move the targets in place to other places among n_targets; the others have sums of zero."""
@@ -215,7 +228,7 @@ class NormalEquations:
     def into_ridge_path(self, fit_intercept: bool = True, penalty: NDArray[np.float64] | None = None) -> RidgePath:
         """Return ridge solutions and use up this statistic: its Gram matrix is centred in place, without a copy."""
         right, mean, target_mean = self.cross, np.zeros_like(self.feature_sums), np.zeros_like(self.target_sums)
-        # Rounding errors are in units of what is there, or of what was there before rows were taken away.
+        # Rounding errors scale with the trace, or with the largest trace before rows were subtracted.
         traces = (float(self._gram.diagonal().sum()) or 1.0, self.largest)
         if fit_intercept and self.weight > 0:
             mean, target_mean = self.feature_sums / self.weight, self.target_sums / self.weight
@@ -246,21 +259,21 @@ class NormalEquations:
     def __getstate__(self) -> dict[str, Any]:
         # A settled estimator that goes to workers has counted nothing: zeros are made there.
         is_empty = not self.n_rows and isinstance(self._gram, SquareGram | PackedGram)
-        return vars(self) | {"_gram": self.packed} if is_empty and not self._gram.diagonal().any() else vars(self)
+        return vars(self) | {"_gram": self._limits} if is_empty and not self._gram.diagonal().any() else vars(self)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        if isinstance(state["_gram"], bool):
-            self._gram = (PackedGram if state["_gram"] else SquareGram)(self.feature_sums.size)
+        if isinstance(state["_gram"], bool | PackedLimits):
+            self._gram = empty_gram(self.feature_sums.size, state["_gram"])
 
     def to_plain(self) -> dict[str, Any]:
-        """Return the numbers and arrays that make the statistic again."""
+        """Return the numbers and arrays from which `from_plain` rebuilds the statistic."""
         plain = {name: value for name, value in vars(self).items() if name != "_gram"}
         return plain | {"gram": self._gram.to_plain()}
 
     @classmethod
     def from_plain(cls, plain: Any, n_targets: int | None = None) -> Self:
-        """Make a statistic again, perhaps of so many targets, from numbers and arrays that must fit each other."""
+        """Rebuild a statistic from untrusted numbers and arrays; `n_targets` is checked where it is given."""
         fields, statistic = Fields(plain, "statistic"), cls.__new__(cls)
         statistic.n_rows = fields.whole("n_rows", 1)
         statistic.weight = fields.number("weight", above=0.0)
@@ -288,7 +301,7 @@ class NormalEquations:
 
 
 def square_fits(n_features: int, available: int | None) -> bool:
-    """Tell whether a float64 Gram matrix can be kept and solved in so many bytes; None is not known, and enough."""
+    """Tell whether a float64 Gram matrix can be kept and solved in the available bytes; None, unknown, is enough."""
     return available is None or BYTES_PER_CELL * n_features**2 <= available
 
 

@@ -1,20 +1,37 @@
 """The lower triangle of a Gram matrix in float32, where a float64 square does not fit."""
 
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import get_blas_funcs, get_lapack_funcs
 
 from craftmaps._system.fields import Fields
-from craftmaps._system.threads import cut, for_each, multiply
-from craftmaps.least_squares.conjugate_gradients import QuickSolver
-from craftmaps.least_squares.gram import Solver, diagonal_tiles
+from craftmaps._system.threads import cut, for_each
+from craftmaps.least_squares.conjugate_gradients import QuickSolver, SolverLimits
+from craftmaps.least_squares.gram import TILE, Solver, diagonal_tiles
+from craftmaps.least_squares.gram_changes import AddedMatrix, AddedOuter, AddedRows, Change
 
-_PANEL = 1024
-_CHUNK = 128
+
+@dataclass(frozen=True)
+class PackedLimits:
+    """How a packed triangle is cut up, and when it is solved without a decomposition.
+
+    Parameters
+    ----------
+    panel : int
+        Columns of a panel: whole tiles where tiles travel. The arrays of a file are panels of the default.
+    chunk : int
+        Columns of a panel that an outer product is added to at a time.
+    solver : SolverLimits
+    """
+
+    panel: int = 2 * TILE
+    chunk: int = 128
+    solver: SolverLimits = field(default_factory=SolverLimits)
 
 
 class PackedGram:
@@ -22,12 +39,21 @@ class PackedGram:
 
     Panels and not LAPACK's packed form, because that one counts its entries in 32 bits and
     there are 2^31 of them at a width of 2^16.
+
+    Parameters
+    ----------
+    width : int
+    limits : PackedLimits, optional
+    panels : list of ndarrays, optional
+        By default zeros.
     """
 
     packed = True
 
-    def __init__(self, width: int, panels: list[NDArray[np.float32]] | None = None):
-        self.width = width
+    def __init__(
+        self, width: int, limits: PackedLimits = PackedLimits(), panels: list[NDArray[np.float32]] | None = None
+    ):
+        self.width, self.limits = width, limits
         if panels is None:
             panels = [np.zeros((width - first, last - first), np.float32) for first, last in self._bounds]
         self.panels = panels
@@ -35,7 +61,7 @@ class PackedGram:
     @property
     def _bounds(self) -> list[tuple[int, int]]:
         """First and last column of every panel; a panel begins in the row of its first column."""
-        return list(pairwise([*range(0, self.width, _PANEL), self.width]))
+        return list(pairwise([*range(0, self.width, self.limits.panel), self.width]))
 
     def add(self, Z: NDArray, sign: float = 1.0) -> None:
         """Add the products of the features of some rows; if they overflow, that is an error and nothing is added."""
@@ -51,13 +77,13 @@ class PackedGram:
             else:
                 self.panels[i][rows] -= products
 
-        for_each(tile, [(i, rows) for i, panel in enumerate(self.panels) for rows in cut(len(panel), _PANEL)])
+        size = self.limits.panel
+        for_each(tile, [(i, rows) for i, panel in enumerate(self.panels) for rows in cut(len(panel), size)])
 
     def add_outer(self, factor: float, vector: NDArray[np.float64]) -> None:
         """Add factor * vector vector'."""
         for panel, (first, last) in zip(self.panels, self._bounds, strict=True):
-            for start in range(0, last - first, _CHUNK):
-                part = slice(start, min(start + _CHUNK, last - first))
+            for part in cut(last - first, self.limits.chunk):
                 columns = vector[first:last][part]
                 panel[:, part] += (factor * np.outer(vector[first:], columns)).astype(np.float32)
 
@@ -72,14 +98,14 @@ class PackedGram:
 
     def copy(self) -> "PackedGram":
         """Return a copy."""
-        return PackedGram(self.width, [panel.copy() for panel in self.panels])
+        return PackedGram(self.width, self.limits, [panel.copy() for panel in self.panels])
 
     def branch(self, room: Any = None) -> "ChangedGram":
         """Return a matrix that can be changed on its own, as long as this one stays as it is.
 
-        It is solved quickly with the help of what an earlier branch has found out.
+        It shares the quick solver, and so the deflation, of an earlier branch.
         """
-        return ChangedGram(self, [], QuickSolver() if room is None else room.quick)
+        return ChangedGram(self, [], QuickSolver(self.limits.solver) if room is None else room.quick)
 
     def combine(self, other: "PackedGram", sign: float) -> None:
         """Add another matrix in place, or with a negative sign take it away."""
@@ -106,7 +132,7 @@ class PackedGram:
         return self.copy().factored_in_place(diagonal)
 
     def factored_in_place(self, diagonal: float) -> Solver | None:
-        """Return the same and use up the matrix."""
+        """Factor the matrix in place, which destroys it; see `factored`."""
         potrf = get_lapack_funcs("potrf", dtype=np.float32)
         trsm = get_blas_funcs("trsm", dtype=np.float32)
         bounds, factor = self._bounds, self.panels
@@ -120,7 +146,7 @@ class PackedGram:
         for j, (first, last) in enumerate(bounds):
             panel, width = factor[j], last - first
             panel[np.diag_indices(width)] += np.float32(diagonal)
-            for_each(partial(subtract, j), cut(len(panel), _PANEL))
+            for_each(partial(subtract, j), cut(len(panel), self.limits.panel))
             corner, info = potrf(panel[:width], lower=1, clean=1)
             if info:
                 return None
@@ -129,7 +155,7 @@ class PackedGram:
             def divide(rows: slice, panel=panel, corner=corner) -> None:
                 panel[rows] = trsm(1.0, corner, panel[rows].T, lower=1).T
 
-            for_each(divide, cut(len(panel), _PANEL)[1:])
+            for_each(divide, cut(len(panel), self.limits.panel)[1:])
         return lambda right: _substitute(factor, bounds, right)
 
     def times(self, X: NDArray) -> NDArray:
@@ -143,7 +169,7 @@ class PackedGram:
             panel, width = self.panels[i], parts[i].stop - parts[i].start
             corner = np.tril(panel[:width]).astype(X.dtype, copy=False)
             out[parts[i]] += corner @ X[parts[i]] + np.tril(corner, -1).T @ X[parts[i]]
-            for rows in cut(len(panel), _PANEL)[1:]:
+            for rows in cut(len(panel), self.limits.panel)[1:]:
                 below = slice(parts[i].start + rows.start, parts[i].start + rows.stop)
                 out[parts[i]] += panel[rows].astype(X.dtype, copy=False).T @ X[below]
 
@@ -155,9 +181,9 @@ class PackedGram:
         return {str(i): panel for i, panel in enumerate(self.panels)}
 
     @classmethod
-    def from_plain(cls, fields: Fields, width: int) -> Self:
-        """Make a matrix of a width again from its arrays."""
-        gram = cls(width, [])
+    def from_plain(cls, fields: Fields, width: int, limits: PackedLimits = PackedLimits()) -> Self:
+        """Rebuild a matrix of a width from its arrays."""
+        gram = cls(width, limits, [])
         shapes = [(width - first, last - first) for first, last in gram._bounds]
         fields.only(map(str, range(len(shapes))))
         gram.panels = [fields.array(str(i), shape, (np.float32,)) for i, shape in enumerate(shapes)]
@@ -165,17 +191,18 @@ class PackedGram:
 
 
 class ChangedGram:
-    """A triangle with changes kept beside it, which are made in the copies that are decomposed and nowhere else.
+    """A triangle with changes kept beside it, which are applied only to the copies that are decomposed.
 
-    So a statistic without some of its rows, centred, takes no triangle of its own: solving needs two
-    of them, not three. Making the changes again for every decomposition costs little beside it. `quick` solves
-    without one; branches of one triangle share it.
+    So a centred statistic without some of its rows takes no triangle of its own: solving needs two of them, not
+    three. Applying the changes again costs little beside a decomposition. `quick` solves without one; branches of one
+    triangle share it.
     """
 
     packed = True
 
-    def __init__(self, whole: PackedGram, changes: "list[_Rows | _Outer | _Matrix]", quick: QuickSolver):
-        self.width, self._whole, self._changes, self.quick = whole.width, whole, changes, quick
+    def __init__(self, whole: PackedGram, changes: list[Change], quick: QuickSolver):
+        self.width, self.limits = whole.width, whole.limits
+        self._whole, self._changes, self.quick = whole, changes, quick
 
     @property
     def panels(self) -> list[NDArray[np.float32]]:
@@ -184,15 +211,15 @@ class ChangedGram:
 
     def add(self, Z: NDArray, sign: float = 1.0) -> None:
         """Add the products of the features of some rows."""
-        self._changes.append(_Rows(np.asarray(Z, dtype=np.float32), sign))
+        self._changes.append(AddedRows(np.asarray(Z, dtype=np.float32), sign))
 
     def add_outer(self, factor: float, vector: NDArray[np.float64]) -> None:
         """Add factor * vector vector'."""
-        self._changes.append(_Outer(factor, vector))
+        self._changes.append(AddedOuter(factor, vector))
 
     def add_matrix(self, factor: float, matrix: NDArray[np.float64]) -> None:
         """Add factor * matrix."""
-        self._changes.append(_Matrix(factor, matrix))
+        self._changes.append(AddedMatrix(factor, matrix))
 
     def diagonal(self) -> NDArray[np.float64]:
         """Return a copy of the diagonal."""
@@ -224,60 +251,6 @@ class ChangedGram:
     def times(self, X: NDArray) -> NDArray:
         """Return the product with some columns, in their precision."""
         return sum((change.times(X) for change in self._changes), self._whole.times(X))
-
-
-class _Rows(NamedTuple):
-    """Rows to be added or, with sign=-1, taken away."""
-
-    Z: NDArray[np.float32]
-    sign: float
-
-    def make(self, gram: PackedGram) -> None:
-        gram.add(self.Z, self.sign)
-
-    def diagonal(self) -> NDArray[np.float64]:
-        return self.sign * np.einsum("ij,ij->j", self.Z, self.Z, dtype=np.float64)
-
-    def times(self, X: NDArray) -> NDArray:
-        products, total = self.sign * multiply(self.Z, X), np.empty_like(X)
-
-        def part(columns: slice) -> None:
-            total[columns] = self.Z[:, columns].T @ products
-
-        for_each(part, cut(len(X), _PANEL))
-        return total
-
-
-class _Outer(NamedTuple):
-    """A multiple of vector vector'."""
-
-    factor: float
-    vector: NDArray[np.float64]
-
-    def make(self, gram: PackedGram) -> None:
-        gram.add_outer(*self)
-
-    def diagonal(self) -> NDArray[np.float64]:
-        return self.factor * self.vector**2
-
-    def times(self, X: NDArray) -> NDArray:
-        return (self.factor * np.outer(self.vector, self.vector @ X)).astype(X.dtype)
-
-
-class _Matrix(NamedTuple):
-    """A multiple of a matrix."""
-
-    factor: float
-    matrix: NDArray[np.float64]
-
-    def make(self, gram: PackedGram) -> None:
-        gram.add_matrix(*self)
-
-    def diagonal(self) -> NDArray[np.float64]:
-        return self.factor * self.matrix.diagonal()
-
-    def times(self, X: NDArray) -> NDArray:
-        return (self.factor * (self.matrix @ X)).astype(X.dtype)
 
 
 def _substitute(

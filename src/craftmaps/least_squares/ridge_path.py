@@ -8,13 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from craftmaps._system.threads import blas_threads
-from craftmaps.least_squares.packed_gram import ChangedGram, PackedGram
-from craftmaps.least_squares.square_gram import SquareGram
+from craftmaps.least_squares.gram_forms import Gram
+from craftmaps.least_squares.packed_gram import ChangedGram
 
 _SHIFTS = (0.01, 0.1, 1.0, 10.0, 1000.0)  # in units of the rounding errors of the Gram matrix
 _MOST_REFINEMENTS, _REFINED = 6, 1e-9
-
-Gram = SquareGram | PackedGram | ChangedGram
 
 
 class Solution(NamedTuple):

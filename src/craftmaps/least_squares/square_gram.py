@@ -8,9 +8,7 @@ from scipy.linalg import blas, get_lapack_funcs
 
 from craftmaps._system.fields import Fields
 from craftmaps._system.threads import cut, for_each
-from craftmaps.least_squares.gram import Solver, diagonal_tiles
-
-_TILE = 512
+from craftmaps.least_squares.gram import TILE, Solver, diagonal_tiles
 
 
 class SquareGram:
@@ -39,7 +37,7 @@ class SquareGram:
         Z = np.ascontiguousarray(Z)
         transposed = self.array.T  # in C order, as products come
         # Tiles follow from the width alone, so that the sums do not depend on the number of threads.
-        panels = cut(self.width, _TILE)
+        panels = cut(self.width, TILE)
         squares = diagonal_tiles(Z, panels)
 
         def tile(corner: tuple[int, int]) -> None:
@@ -102,7 +100,7 @@ class SquareGram:
         def take(columns: slice) -> None:
             matrix.T[columns, columns.start :] = self.array.T[columns, columns.start :]
 
-        for_each(take, cut(self.width, _TILE))
+        for_each(take, cut(self.width, TILE))
         matrix[np.diag_indices(self.width)] += matrix.dtype.type(diagonal)
         potrf, potrs = get_lapack_funcs(("potrf", "potrs"), (matrix,))
         factor, info = potrf(matrix, lower=1, overwrite_a=1, clean=0)

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.utils.extmath import safe_sparse_dot
 
+from craftmaps._loops import LOOK_AHEAD
 from craftmaps._rows.randomness import permutations, signs
 from craftmaps._rows.tiling import frozen
 from craftmaps._system.threads import blas_threads
@@ -23,8 +24,6 @@ from craftmaps.maps.drawing_costs import (
 
 PROJECTIONS = ("hadamard", "stratified", "rademacher")
 _DENSE_BLOCK_BYTES = 2**23
-# Loops prefetch factors that many entries ahead of the current one.
-_LOOK_AHEAD = 8
 # Loops address factors in units of an eighth of a line.
 _EIGHTHS = 8
 
@@ -61,7 +60,7 @@ class MaclaurinDraw(NamedTuple):
             rows = permutations(seed, "rows", used.size, order)
             rows = _EIGHTHS * (rows + order * number[:, None])
             rows = rows.astype(np.uint32 if rows.max(initial=0) < 2**32 else np.uint64)
-            rows = np.pad(rows, ((0, -(-_LOOK_AHEAD // order)), (0, 0)))
+            rows = np.pad(rows, ((0, -(-LOOK_AHEAD // order)), (0, 0)))
         return cls(
             signs=drawn.astype(np.float32),  # the dtype of the loops
             rows=rows,

@@ -12,6 +12,7 @@ from sklearn.utils.multiclass import type_of_target
 
 from craftmaps._rows.canonical import unit_rows
 from craftmaps._rows.randomness import child_seed, permutations, uniforms
+from craftmaps._system.memory_budget import GRADIENT_ROWS
 from craftmaps._system.threads import serial_blas
 from craftmaps.kernels import Polynomial, Rows, whole_power
 from craftmaps.least_squares.kernel_ridge import KernelMachine
@@ -20,7 +21,6 @@ from craftmaps.shaping.covariance_metric import LinearMetric, with_signs
 
 _KERNEL = Polynomial(5)
 _PENALTIES = (1e-3, 1e-2, 1e-1)
-_FIT_ROWS = 6144
 _FEW_ROWS = 1536
 _SCORED_ROWS = 1024
 _MOST_TARGETS = 16
@@ -97,7 +97,7 @@ class GradientMetric(LinearMetric):
         spread = X.std(axis=0, dtype=np.float64) if self.standardize else np.ones(X.shape[1])
         spread = np.where(spread > 0, spread, 1.0)
         rows = ((X - self.mean_) / spread).astype(np.float32)
-        n_fit = max(1, min(_FIT_ROWS, X.shape[0] * 3 // 4))
+        n_fit = max(1, min(GRADIENT_ROWS, X.shape[0] * 3 // 4))
         # A factor made by several threads has other rounding errors, and a close decision could change.
         with serial_blas:
             vectors, values = self._axes(self._comparable(rows), targets, n_fit)

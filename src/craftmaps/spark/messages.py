@@ -12,7 +12,7 @@ SCHEMA = "key int, source int, piece int, n_pieces int, data binary"
 # The key of an error, pickled as well: it ends the work, but Spark does not try again what would fail again.
 ERROR = -1
 FIRST_GROUP = -2
-_PIECE = 2**24
+PIECE = 2**24
 
 
 class Message(NamedTuple):
@@ -22,14 +22,14 @@ class Message(NamedTuple):
     source: int
     data: Any  # bytes, or what has as many
 
-    def batches(self) -> Iterator[pa.RecordBatch]:
-        """Cut the value into rows of Arrow, a batch each."""
+    def batches(self, piece: int = PIECE) -> Iterator[pa.RecordBatch]:
+        """Cut the value into rows of Arrow, a batch each, of at most so many bytes."""
         view = memoryview(self.data).cast("B")
-        starts = range(0, max(len(view), 1), _PIECE)
+        starts = range(0, max(len(view), 1), piece)
         for i, start in enumerate(starts):
             row = [[self.key], [self.source], [i], [len(starts)]]
             columns = [pa.array(value, pa.int32()) for value in row]
-            columns.append(pa.array([view[start : start + _PIECE]], pa.binary()))
+            columns.append(pa.array([view[start : start + piece]], pa.binary()))
             yield pa.RecordBatch.from_arrays(columns, ["key", "source", "piece", "n_pieces", "data"])
 
     @property
@@ -71,14 +71,14 @@ def rows_of(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[int, int, int, 
             yield *row, value.as_buffer()
 
 
-def added_up(batches: Iterable[pa.RecordBatch], dtype: Any) -> Iterator[pa.RecordBatch]:
+def added_up(batches: Iterable[pa.RecordBatch], dtype: Any, piece: int = PIECE) -> Iterator[pa.RecordBatch]:
     """Add up messages with equal keys: a task holds the sums of its own keys and one message more."""
     tiles: dict[int, np.ndarray] = {}
     sums: dict[int, Any] = {}
     for message in received(rows_of(batches)):
         key = message.key
         if key == ERROR:
-            yield from message.batches()
+            yield from message.batches(piece)
             return
         if key < 0:
             sums[key] = sums[key] + message.value if key in sums else message.value
@@ -87,6 +87,6 @@ def added_up(batches: Iterable[pa.RecordBatch], dtype: Any) -> Iterator[pa.Recor
         else:
             tiles[key] = np.frombuffer(message.data, dtype).copy()
     for key, tile in tiles.items():
-        yield from Message(key, 0, tile).batches()
+        yield from Message(key, 0, tile).batches(piece)
     for key, value in sums.items():
-        yield from pickled(key, 0, value).batches()
+        yield from pickled(key, 0, value).batches(piece)

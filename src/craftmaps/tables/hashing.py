@@ -3,13 +3,12 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from craftmaps._rows.randomness import fnv1a
+from craftmaps._rows.randomness import FNV_OFFSET, FNV_PRIME
 
 N_HASHED = 64
 # 0xff occurs in no UTF-8 text, so a missing value differs from every string.
 MISSING = b"\xff"
-_OFFSET_BASIS = np.uint64(fnv1a(""))
-_PRIME = np.uint64(0x100000001B3)
+_OFFSET, _PRIME = np.uint64(FNV_OFFSET), np.uint64(FNV_PRIME)
 
 
 def hash_slices(
@@ -19,7 +18,7 @@ def hash_slices(
     # Long slices first: the slices with a byte at position i form a prefix.
     order = np.argsort(-lengths, kind="stable")
     starts, n_left = starts[order], np.searchsorted(-lengths[order], -np.arange(lengths.max(initial=0)))
-    sorted_hashes = np.full(lengths.size, _OFFSET_BASIS)
+    sorted_hashes = np.full(lengths.size, _OFFSET)
     for i, n in enumerate(n_left):
         sorted_hashes[:n] = (sorted_hashes[:n] ^ content[starts[:n] + i]) * _PRIME
     hashes = np.empty_like(sorted_hashes)
