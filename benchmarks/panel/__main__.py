@@ -41,7 +41,7 @@ def _add_run(step: argparse.ArgumentParser) -> None:
     step.add_argument("--methods", nargs="+", default=["craftmaps", "competitors"], help="methods, or groups of them")
     step.add_argument("--seeds", nargs="+", type=int)
     step.add_argument("--threads", type=int, default=1)
-    step.add_argument("--seconds", type=float, default=300.0, help="time limit of a fit and its predictions")
+    step.add_argument("--seconds", type=float, default=300.0, help="limit of processor seconds a thread")
     step.add_argument("--xrfm-seconds", type=float, default=200.0)
     step.add_argument("--memory-gb", type=float, default=8.0)
     step.add_argument("--development", action="store_true", help="validate on training rows; never read test rows")

@@ -1,4 +1,4 @@
-"""Run cells, each in a process of its own with the same threads, a time limit and a memory limit."""
+"""Run cells, each in a process of its own with the same threads and limits of processor time and memory."""
 
 import json
 import os
@@ -24,7 +24,8 @@ THREAD_VARIABLES = (
     "LOKY_MAX_CPU_COUNT",
     "CRAFTMAPS_NUM_THREADS",
 )
-STARTING_SECONDS = 60.0  # beyond the time limit: imports, reading rows, warming up
+STARTING_SECONDS = 20.0  # beyond the time limit: imports, reading rows, warming up
+PATIENCE = 4.0  # wall seconds for a processor second, on a busy machine
 POLL_SECONDS = 0.2
 
 
@@ -78,8 +79,8 @@ def split_of(name: str, seed: int, is_development: bool) -> Split:
 
 
 def _missing(plan: Plan, name: str, seed: int) -> list[str]:
-    """Return the methods that have no result yet."""
-    done = {records.key(record) for record in records.read(plan.results)}
+    """Return the methods that have no result yet, or that failed."""
+    done = {records.key(record) for record in records.read(plan.results) if record["status"] != "failed"}
     return [method for method in plan.methods if (name, method, seed, plan.threads) not in done]
 
 
@@ -107,7 +108,7 @@ def _measured(plan: Plan, record: dict[str, Any], folder: Path) -> dict[str, Any
             stdout=output,
             stderr=errors,
         )
-        status = _watched(process, seconds + STARTING_SECONDS, plan.memory_gb)
+        status = _watched(process, plan.threads * seconds + STARTING_SECONDS, plan.memory_gb)
         output.seek(0)
         errors.seek(0)
         if status is not None:
@@ -119,11 +120,11 @@ def _measured(plan: Plan, record: dict[str, Any], folder: Path) -> dict[str, Any
 
 
 def _watched(process: subprocess.Popen, seconds: float, memory_gb: float) -> str | None:
-    """Wait for a process; end it if it takes too long or too much memory, and say which."""
+    """Wait for a process; end it if it takes too many processor seconds or too much memory, and say which."""
     started = time.monotonic()
     try:
         while process.poll() is None:
-            if time.monotonic() - started > seconds:
+            if _processor_seconds(process.pid) > seconds or time.monotonic() - started > PATIENCE * seconds:
                 return "timed out"
             if _resident_gb(process.pid) > memory_gb:
                 return "out of memory"
@@ -133,6 +134,15 @@ def _watched(process: subprocess.Popen, seconds: float, memory_gb: float) -> str
             process.kill()
             process.wait()
     return None
+
+
+def _processor_seconds(pid: int) -> float:
+    """Return user and system time of a process; 0 where the system does not tell."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _resident_gb(pid: int) -> float:
