@@ -34,7 +34,7 @@ def error_table(groups: dict[str, dict[str, Summary]]) -> str:
     for data, group in groups.items():
         first = next(iter(group.values()))
         sizes = f"{first.records[0]['n_train']:,}"
-        cells = [_cell(group[name], name == best(group)) if name in group else "" for name in names]
+        cells = [_cell(group[name], name in best(group)) if name in group else "" for name in names]
         rows.append([data, sizes, "%" if first.task == "classes" else "rmse", *cells])
     return _table(["data", "training rows", "error", *names], rows)
 

@@ -49,6 +49,7 @@ class Plan(NamedTuple):
 
 def run(plan: Plan) -> None:
     """Run all cells that have no result yet, data set by data set."""
+    _check_mode(plan)
     here = environment(*COMPETITORS)
     for name in plan.data:
         data_set = DATA_SETS[name]
@@ -76,6 +77,12 @@ def split_of(name: str, seed: int, is_development: bool) -> Split:
     """Return the rows of a data set for a seed; rows for development contain no test row."""
     table = DATA_SETS[name].read(seed)
     return development_split(table, seed) if is_development else panel_split(table, seed)
+
+
+def _check_mode(plan: Plan) -> None:
+    """Refuse to add results of development to those of the panel, and the other way round."""
+    if any(record["development"] != plan.is_development for record in records.read(plan.results)):
+        raise SystemExit(f"--results must not hold both development and panel, got {plan.results}.")
 
 
 def _missing(plan: Plan, name: str, seed: int) -> list[str]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from statistics import mean, median, stdev
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from benchmarks.panel.data_sets import DATA_SETS
 from benchmarks.panel.methods import METHODS
@@ -76,7 +76,7 @@ def thread_counts(records: Sequence[Record]) -> list[int]:
     return sorted({record["threads"] for record in records})
 
 
-def best(group: dict[str, Summary]) -> str | None:
-    """Return the method with the smallest mean error."""
-    finished: dict[str, Any] = {name: own.error for name, own in group.items() if own.status == "finished"}
-    return min(finished, key=finished.get) if finished else None
+def best(group: dict[str, Summary]) -> set[str]:
+    """Return the methods with the smallest mean error."""
+    errors = {name: own.error for name, own in group.items() if own.status == "finished"}
+    return {name for name, error in errors.items() if error == min(errors.values())}
