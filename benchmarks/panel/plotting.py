@@ -6,6 +6,8 @@ from typing import Any
 
 import matplotlib as mpl
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import NullFormatter
 
 from benchmarks.panel import records
 from benchmarks.panel.methods import GROUPS, METHODS
@@ -38,7 +40,8 @@ def plot(path: Path, picture: Path) -> None:
         axis.set_axis_off()
     _legend(figure, {name for group in groups.values() for name in group})
     threads = f"{counts[0]} thread{'s' * (counts[0] > 1)}"
-    figure.suptitle(f"Test error against processor seconds of a fit, {threads}; lower and further left is better")
+    kind = "Validation" if any(record["development"] for record in found) else "Test"
+    figure.suptitle(f"{kind} error against processor seconds of a fit, {threads}; lower and further left is better")
     figure.savefig(picture, dpi=110)
 
 
@@ -60,7 +63,11 @@ def _draw(axis: Any, data: str, group: dict[str, Summary]) -> None:
     axis.plot([max(own.seconds, MIN_SECONDS) for own in ours], [min(own.error, top) for own in ours], color=OURS, lw=1)
     n_train = next(iter(group.values())).records[0]["n_train"]
     axis.set_title(f"{data} ({n_train:,} rows)", fontsize=10)
+    seconds = [max(own.seconds, MIN_SECONDS) for own in group.values()]
     axis.set_xscale("log")
+    # Whole decades: there are at least two labels, and none between them.
+    axis.set_xlim(10 ** math.floor(math.log10(0.8 * min(seconds))), 10 ** math.ceil(math.log10(1.25 * max(seconds))))
+    axis.xaxis.set_minor_formatter(NullFormatter())
     axis.set_ylabel("% wrong" if task == "classes" else "rmse", fontsize=8)
     axis.tick_params(labelsize=8)
     axis.grid(alpha=0.3)
@@ -81,8 +88,6 @@ def _style(name: str) -> dict[str, Any]:
 
 def _legend(figure: Figure, drawn: set[str]) -> None:
     """Add one legend for all panels."""
-    from matplotlib.lines import Line2D
-
     names = [name for name in METHODS if name in drawn]
     marks = [Line2D([], [], **_style(name)) for name in names]
     figure.legend(marks, names, loc="outside lower center", ncols=6, fontsize=9, frameon=False)
