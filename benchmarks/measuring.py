@@ -7,8 +7,9 @@ import platform
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
-from importlib.metadata import version
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -55,8 +56,8 @@ def exponent(sizes: Sequence[float], seconds: Sequence[float]) -> float:
     return float(np.polyfit(np.log(sizes), np.log(seconds), 1)[0])
 
 
-def environment() -> dict[str, Any]:
-    """Describe machine, versions and commit."""
+def environment(*competitors: str) -> dict[str, Any]:
+    """Describe machine, commit and versions; those of competitors where they are installed."""
     cpu = platform.processor() or platform.machine()
     info = Path("/proc/cpuinfo")
     if info.exists():
@@ -69,10 +70,19 @@ def environment() -> dict[str, Any]:
         "cpu": cpu,
         "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
         "python": platform.python_version(),
-        "versions": {name: version(name) for name in packages},
+        "versions": {name: version(name) for name in packages} | _installed(competitors),
         "commit": commit,
         "date": time.strftime("%Y-%m-%d"),
     }
+
+
+def _installed(packages: Iterable[str]) -> dict[str, str]:
+    """Return the versions of the packages that are installed."""
+    versions = {}
+    for name in packages:
+        with suppress(PackageNotFoundError):
+            versions[name] = version(name)
+    return versions
 
 
 def say(text: str) -> None:
