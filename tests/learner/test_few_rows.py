@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from craftmaps import CraftClassifier, CraftRegressor, Polynomial
+from craftmaps import CraftClassifier, CraftRegressor, NormalEquations, Polynomial
+from craftmaps._system.memory import peak_memory
 from craftmaps.learners.few_rows import FewRows
 from craftmaps.learners.penalty_search import PenaltySearch
 
@@ -67,3 +68,32 @@ def test_folds_and_single_rows_agree_where_both_can_be_had():
     by_folds = PenaltySearch(ALPHAS).choose(model.tally_).results
     np.testing.assert_allclose(model.cv_results_["mean_error"], by_folds["mean_error"], rtol=0.5)
     assert model.cv_results_["n_rows"] == by_folds["n_rows"] == 300
+
+
+def test_the_square_is_formed_only_when_it_is_needed():
+    rng = np.random.default_rng(0)
+    Z, Y = rng.normal(size=(40, 64)), rng.normal(size=(40, 1))
+    late, early = NormalEquations(64, 1), NormalEquations(64, 1)
+    for part in np.array_split(np.arange(40), 4):
+        late.add(Z[part], Y[part])
+        early.add(Z[part], Y[part])
+        _ = early.gram  # asked for after every block
+    np.testing.assert_allclose(late.scale(), early.scale(), rtol=1e-12)
+    apart = NormalEquations.of(Z[:10], Y[:10]) + NormalEquations.of(Z[10:], Y[10:])
+    rest = late - NormalEquations.of(Z[:10], Y[:10])
+    np.testing.assert_array_equal(np.tril(late.gram), np.tril(early.gram))  # to the bit, as a checkpoint may ask
+    np.testing.assert_allclose(np.tril(apart.gram), np.tril(Z.T @ Z), atol=1e-12)
+    np.testing.assert_allclose(np.tril(rest.gram), np.tril(Z[10:].T @ Z[10:]), atol=1e-12)
+    late.add(Z[:30], Y[:30])
+    np.testing.assert_allclose(np.tril(late.gram), np.tril(Z.T @ Z + Z[:30].T @ Z[:30]), atol=1e-12)
+
+
+def test_few_rows_need_no_square_at_a_great_width():
+    """A square of this width would take 8 GB, and minutes."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    model = CraftClassifier(Polynomial(2), 2**15, metric=None, packed=False, random_state=0)
+    before = peak_memory()
+    model.fit(X, (X[:, 0] * X[:, 1] > 0).astype(int))
+    assert model.score(X, (X[:, 0] * X[:, 1] > 0).astype(int)) > 0.8
+    assert peak_memory() - before < 2**31

@@ -75,3 +75,18 @@ def test_refusals():
         RowSpace(Z, Y)
     with pytest.raises(ValueError, match="alpha must be more than 0"):
         RowSpace.of(Z, Y).left_out(0.0)
+
+
+def test_coordinates_have_the_inner_products_of_the_rows_and_lead_back():
+    rng = np.random.default_rng(0)
+    Z, Y, weight = rng.normal(size=(9, 30)), rng.normal(size=(9, 2)), rng.uniform(0.5, 2, 9)
+    Z[3] = Z[5]
+    space = RowSpace.of(Z, Y, weight)
+    centred = Z - np.average(Z, axis=0, weights=weight)
+    X = space.coordinates()
+    np.testing.assert_allclose(X @ X.T, centred @ centred.T, atol=1e-9)
+    there = RowSpace.of(X, Y, weight).solve(0.3, X)
+    coef, intercept = space.from_coordinates(there, Z)
+    expected = space.solve(0.3, Z)
+    np.testing.assert_allclose(coef, expected.coef, atol=1e-9)
+    np.testing.assert_allclose(intercept, expected.intercept, atol=1e-9)

@@ -82,7 +82,7 @@ class CraftClassifier(ClassifierMixin, OnePassEstimator):
     random_state : int, RandomState instance or None, default=None
         Where the seed comes from; statistics of different rows add up if it is the same int.
     verbose : int, default=0
-        Whether `fit` and `fit_stream` show their progress on standard error.
+        Whether `fit` and `fit_stream` show their progress: a bar in a notebook, else on standard error.
 
     Attributes
     ----------

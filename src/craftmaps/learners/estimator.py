@@ -10,16 +10,17 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from craftmaps._rows.canonical import without_duplicates
 from craftmaps._rows.randomness import seed_of
+from craftmaps._system.memory_budget import SETTLE_ROWS
 from craftmaps._system.progress import shown
 from craftmaps.kernels import Rows
 from craftmaps.learners.choices import Choices
 from craftmaps.learners.feature_recipe import choices_of
 from craftmaps.learners.fitted_model import FittedModel
 from craftmaps.learners.held_out import HeldOutFold
+from craftmaps.learners.html_repr import ChoicesInHtml
 from craftmaps.learners.logistic_search import refuse_one_look
 from craftmaps.learners.one_pass import OnePass
 from craftmaps.learners.parameters import (
@@ -30,25 +31,23 @@ from craftmaps.learners.parameters import (
     checked_splits,
     pass_settings,
     refuse_other_parameters,
+    rows_to_predict,
     with_own_kernel,
 )
 from craftmaps.learners.penalty_search import folds_of_splits
-from craftmaps.learners.persistence import container as model_file
 from craftmaps.learners.persistence import saved_model
-from craftmaps.learners.persistence.stored_tally import tally_to_plain
 from craftmaps.learners.solving import Solver
 from craftmaps.learners.sparse_linear import SparseLinear
 from craftmaps.learners.stream_pass import learn_from_stream
 from craftmaps.learners.tally import RowLayout, Tally
 from craftmaps.learners.targets import Targets
 from craftmaps.shaping.row_features import RowFeatures
-from craftmaps.tables import Columns, encode_frame, is_frame
 
 # Attributes that learning sets; anything else on an estimator is a parameter, or not ours.
 _LEARNED = {"seed_", "n_features_in_", "feature_names_in_", "notes_", "_pass", "_model", "_results", "_choices"}
 
 
-class OnePassEstimator(BaseEstimator, ABC):
+class OnePassEstimator(ChoicesInHtml, BaseEstimator, ABC):
     """Rows are mapped and added to a tally, block by block; `finish` chooses alpha and solves.
 
     Everything that depends on rows (automatic choices, metrics, landmarks) is settled on the first `settle_rows` of
@@ -56,7 +55,7 @@ class OnePassEstimator(BaseEstimator, ABC):
     tallies of different rows add up.
     """
 
-    settle_rows = 12_288
+    settle_rows = SETTLE_ROWS
 
     seed_: int
     n_features_in_: int
@@ -155,15 +154,7 @@ class OnePassEstimator(BaseEstimator, ABC):
         `notes`, any JSON value, comes back as the attribute `notes_`. The column rule of a stream of tables is stored
         among them. With `tally` the file has the tally too, and the loaded model goes on learning.
         """
-        _ = self._solved
-        kept = getattr(self, "notes_", None)
-        if isinstance(kept, dict) and "columns" in kept and (notes is None or isinstance(notes, dict)):
-            notes = {"columns": kept["columns"]} | (notes or kept)
-        plain = saved_model.to_plain(self, dtype, notes)
-        if tally:
-            learned = self._going_on()
-            plain["tally"] = tally_to_plain(learned.tally, learned.choices)
-        model_file.write(path, plain)
+        saved_model.write(self, path, dtype, notes, tally)
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters; `kernel__degree` and the like are set on a copy, as others may hold the kernel."""
@@ -320,17 +311,8 @@ class OnePassEstimator(BaseEstimator, ABC):
     def _outputs(self, X: Rows, dtype: Any = None) -> NDArray[np.floating]:
         """Return the outputs for the columns of the targets of rows, in a precision or else in that of the rows."""
         model = self._solved
-        if is_frame(X) and self._column_rule is not None:
-            X = encode_frame(X, self._column_rule)
-        X = validate_data(self, X, dtype=(np.float64, np.float32), accept_sparse="csr", reset=False)
-        return model.outputs(without_duplicates(X), dtype, self.batch_rows)
-
-    @property
-    def _column_rule(self) -> Columns | None:
-        """The rule by which tables become rows, if the model was learned from one."""
-        notes = getattr(self, "notes_", None)
-        plain = notes.get("columns") if isinstance(notes, dict) else None
-        return None if plain is None else Columns.from_plain(plain)
+        X = rows_to_predict(self, X)
+        return model.outputs(X, dtype, self.batch_rows)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -9,8 +9,7 @@ from craftmaps.learners.held_out import Sample
 from craftmaps.learners.tally import Tally
 from craftmaps.least_squares.ridge_path import Solution
 from craftmaps.least_squares.row_space import RowSpace
-
-_MOST_ROWS = 1024  # the eigenvectors of more take longer than factors in the space of features
+from craftmaps.least_squares.square_gram import FEW_ROWS
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +34,7 @@ class FewRows:
         if held_out is None or not fit_intercept or tally.features.penalty is not None:
             return None
         sample = held_out.sample
-        if sample is None or tally.n_rows > min(n_features, _MOST_ROWS) or int(sample.count.sum()) != tally.n_rows:
+        if sample is None or tally.n_rows > min(n_features, FEW_ROWS) or int(sample.count.sum()) != tally.n_rows:
             return None
         Z = tally.features(sample.X)
         return cls(sample, Z, RowSpace.of(Z, tally.targets.encoded(sample.y), sample.weight))

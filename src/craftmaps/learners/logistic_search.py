@@ -4,7 +4,7 @@ Least squares punishes outputs that are too good, and classes far from the bound
 at hand after the pass, a few quasi-Newton steps, with the Gram matrix of the tally as their Hessian, mend that.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple, Self
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from craftmaps._system.memory import available_memory
 from craftmaps._system.progress import Phase, tell
-from craftmaps._system.threads import cut, multiply
+from craftmaps._system.threads import cut
 from craftmaps.learners.few_rows import FewRows
 from craftmaps.learners.held_out import HeldOutFold
 from craftmaps.learners.left_out_scores import LeftOutScores, left_out_together
@@ -61,12 +61,13 @@ class LogisticSearch:
         """Return the logistic model of all rows of a tally, given with targets and weights.
 
         `relative` is the penalty of the squared loss. The number of looks is chosen on rows left out, and the error
-        that is reported for a fold is that of the solution which the other folds would choose.
+        that is reported for a fold is that of the solution which the other folds would choose. Folds of few rows are
+        those of the held-out sample.
         """
-        problem = _Problem.of_few(tally, few) if few is not None else _Problem.of(tally, *rows)
         folds = [] if choice is None else choice.left_out
+        problem = _Problem.of(tally, folds, *rows) if few is None else _Problem.of_few(tally, folds, few)
         groups = left_out_together(folds, tally.statistic.weight)
-        parts = [problem.left_out([folds[i] for i in group]) for group in groups]
+        parts = [problem.left_out(group, folds, tally.targets) for group in groups]
         solutions = logistic_regressions(
             problem.blocks, problem.statistic, max(relative, _LEAST_ALPHA), _PENALTY, [None, *parts]
         )
@@ -81,7 +82,7 @@ class LogisticSearch:
                 continue
             kept.append(whole)
             if choice is not None:
-                scores.add(np.concatenate([_outputs(*pair) for pair in zip(parts, others, strict=True)]))
+                scores.add(np.concatenate([s.outputs(part.Z) for part, s in zip(parts, others, strict=True)]))
                 if len(kept) - 1 - scores.best(since=kept.count(None)) >= _PATIENCE:
                     break
             if look == self.looks[-1]:
@@ -99,27 +100,19 @@ def _judged(choice: PenaltyChoice, scores: LeftOutScores, are_squares: list[bool
     return choice._replace(results=choice.results | {"error": error, "error_by_fold": errors}, outputs=outputs)
 
 
-@dataclass(frozen=True, eq=False)
-class _Problem:
-    """Features of all rows and their statistic.
+class _Problem(NamedTuple):
+    """Features of all rows, their statistic, the features of a fold, and the way from solutions to the map's features.
 
-    Parameters
-    ----------
-    tally : Tally
-    blocks : sequence of functions
-    statistic : NormalEquations
-    mean, axes : ndarrays or None
-        Features are shifted by the mean and projected to the axes.
+    For few rows they are coordinates on axes of the space that these span: no more than there are rows.
     """
 
-    tally: Tally
     blocks: Blocks
     statistic: NormalEquations
-    mean: Any = None
-    axes: Any = None
+    features_of: Callable[[int], NDArray]
+    restored: Callable[[Solution], Solution]
 
     @classmethod
-    def of(cls, tally: Tally, X: Any, y: NDArray, weight: NDArray | None) -> Self:
+    def of(cls, tally: Tally, folds: Sequence[HeldOutFold], X: Any, y: NDArray, weight: NDArray | None) -> Self:
         """Return the problem of rows. Their features are kept if they fit in memory, else mapped at every look."""
         features, encoded, width = tally.features, tally.targets.encoded, tally.statistic.cross.shape[0]
         weight = np.asarray(tally.targets.weighted(y, np.ones(X.shape[0]) if weight is None else weight))
@@ -129,33 +122,31 @@ class _Problem:
             def mapped(part: slice) -> WeightedRows:
                 return WeightedRows(features(X[part]), encoded(y[part]), weight[part])
 
-            return cls(tally, [partial(mapped, part) for part in cut(X.shape[0], _BLOCK_ROWS)], tally.statistic)
-        Z = np.empty((X.shape[0], width), X.dtype)
-        for part in cut(X.shape[0], 4 * _BLOCK_ROWS):
-            Z[part] = features(X[part])
-        return cls(tally, blocks_of(Z, encoded(y), weight), tally.statistic)
+            blocks: Blocks = [partial(mapped, part) for part in cut(X.shape[0], _BLOCK_ROWS)]
+        else:
+            Z = np.empty((X.shape[0], width), X.dtype)
+            for part in cut(X.shape[0], 4 * _BLOCK_ROWS):
+                Z[part] = features(X[part])
+            blocks = blocks_of(Z, encoded(y), weight)
+        return cls(blocks, tally.statistic, lambda i: features(folds[i].X), lambda solution: solution)
 
     @classmethod
-    def of_few(cls, tally: Tally, few: FewRows) -> Self:
-        """Return the problem of few rows on axes of the space that they span: no more than there are rows."""
-        weight, encoded = few.sample.weight, tally.targets.encoded(few.sample.y)
-        mean, axes = few.space.axes(few.features)
-        Z = (few.features - mean) @ axes
-        return cls(tally, blocks_of(Z, encoded, weight), NormalEquations.of(Z, encoded, weight), mean, axes)
+    def of_few(cls, tally: Tally, folds: Sequence[HeldOutFold], few: FewRows) -> Self:
+        """Return the problem of few rows, all of which are in the held-out sample."""
+        weight, encoded, Z = few.sample.weight, tally.targets.encoded(few.sample.y), few.space.coordinates()
+        entries = [] if tally.held_out is None or not folds else [e for e, _ in tally.held_out.deal(len(folds))]
+        return cls(
+            blocks_of(Z, encoded, weight),
+            NormalEquations.of(Z, encoded, weight),
+            lambda i: Z[entries[i]],
+            lambda solution: few.space.from_coordinates(solution, few.features),
+        )
 
-    def left_out(self, folds: Sequence[HeldOutFold]) -> WeightedRows:
+    def left_out(self, group: Sequence[int], folds: Sequence[HeldOutFold], targets: Targets) -> WeightedRows:
         """Return the rows of folds that are left out together."""
-        Z = np.concatenate([self.tally.features(fold.X) for fold in folds])
-        Z = Z if self.axes is None else (Z - self.mean) @ self.axes
-        y, weight = np.concatenate([fold.y for fold in folds]), np.concatenate([fold.weight for fold in folds])
-        return WeightedRows(Z, self.tally.targets.encoded(y), weight)
-
-    def restored(self, solution: Solution) -> Solution:
-        """Return the solution for the features themselves."""
-        if self.axes is None:
-            return solution
-        coef = solution.coef @ self.axes.T
-        return Solution(coef, solution.intercept - coef @ self.mean)
+        Z = np.concatenate([self.features_of(i) for i in group])
+        y, weight = (np.concatenate([folds[i].y for i in group]), np.concatenate([folds[i].weight for i in group]))
+        return WeightedRows(Z, targets.encoded(y), weight)
 
 
 def is_logistic_tried(tally: Tally, choice: PenaltyChoice | None) -> bool:
@@ -169,8 +160,3 @@ def refuse_one_look(targets: Targets) -> None:
     """Refuse the logistic loss where rows are looked at only once."""
     if targets.loss == "logistic":
         raise ValueError("loss must be 'squared' or 'auto' for rows that are looked at once, got 'logistic': use fit.")
-
-
-def _outputs(rows: WeightedRows, solution: Solution) -> NDArray:
-    """Return the outputs for rows that were left out."""
-    return multiply(rows.Z, solution.coef.T.astype(rows.Z.dtype)) + solution.intercept

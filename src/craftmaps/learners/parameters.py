@@ -21,7 +21,7 @@ from craftmaps.maps.catalogue import MAP_NAMES
 from craftmaps.maps.feature_map import check_choice, with_copied_kernel
 from craftmaps.shaping.row_features import same
 from craftmaps.shaping.row_shaping import METRICS
-from craftmaps.tables import is_frame, listed, text_columns
+from craftmaps.tables import Columns, encode_frame, is_frame, listed, text_columns
 
 
 class GivenRows(NamedTuple):
@@ -59,6 +59,16 @@ def checked_rows(estimator: Any, X: Rows, y: Rows, sample_weight: Rows | None, r
     if kept.size < n_given:  # a label of no weight is no label
         X, y, weight = X[kept], y[kept], weight[kept]  # type: ignore[index]
     return GivenRows(without_duplicates(X), y, weight, n_given, kept)
+
+
+def rows_to_predict(estimator: Any, X: Rows) -> Any:
+    """Return the rows to predict for; a data frame is encoded by the rule that a table was learned with."""
+    notes = getattr(estimator, "notes_", None)
+    rule = notes.get("columns") if isinstance(notes, dict) and is_frame(X) else None
+    if rule is not None:
+        X = encode_frame(X, Columns.from_plain(rule))
+    X = validate_data(estimator, X, dtype=(np.float64, np.float32), accept_sparse="csr", reset=False)
+    return without_duplicates(X)
 
 
 def checked_splits(cv: Any, n_rows: int) -> list[NDArray[np.int64]] | None:

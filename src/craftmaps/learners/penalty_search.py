@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from craftmaps._system.progress import Phase, tell
-from craftmaps._system.threads import multiply
 from craftmaps.learners.few_rows import FewRows
 from craftmaps.learners.held_out import HeldOutFold
 from craftmaps.learners.penalty_race import Encoder, PenaltyChoice, PenaltyRace
@@ -83,8 +82,7 @@ class PenaltySearch:
             path.prepare([race.alphas[j] * unit for j in race.live])
 
             def outputs(alpha: float, path=path, unit=unit, Z=Z) -> NDArray:
-                solution = path.solve(alpha * unit, quick=True)
-                return multiply(Z, solution.coef.T.astype(Z.dtype)) + solution.intercept
+                return path.solve(alpha * unit, quick=True).outputs(Z)
 
             race.run(i, outputs)
         return race.result()

@@ -45,7 +45,7 @@ class Solver:
         relative, logistic = self.alphas[0] if choice is None else choice.relative, None
         if rows is not None and is_logistic_tried(tally, choice):
             search = LogisticSearch(is_forced=tally.targets.loss == "logistic")
-            logistic, choice = search.run(tally, rows, relative, choice, few)
+            logistic, choice = search.run(tally, rows, relative, choice, few if folds is None else None)
         tell(Phase.SOLUTION)
         model = FittedModel.solved(tally, relative, self.fit_intercept, choice, few, logistic)
         return Solved(model, None if choice is None else choice.results)

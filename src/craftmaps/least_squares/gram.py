@@ -1,6 +1,7 @@
 """What all forms of a Gram matrix share."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,9 +26,15 @@ def diagonal_tiles(Z: NDArray, panels: list[slice]) -> list[NDArray]:
             tiles[i] = Z[:, panels[i]].T @ Z[:, panels[i]]
 
     for_each(form, range(len(panels)))
-    if not all(np.isfinite(tile.diagonal()).all() for tile in tiles):
+    for tile in tiles:
+        refuse_overflow(tile.diagonal(), Z.dtype)
+    return tiles
+
+
+def refuse_overflow(squares: NDArray, dtype: Any) -> None:
+    """Refuse sums of squares that are not finite in the precision of the features."""
+    if not np.isfinite(squares).all():
         raise ValueError(
-            f"Features must be finite and have squares that add up to a number in {Z.dtype}: "
+            f"Features must be finite and have squares that add up to a number in {dtype}: "
             "scale the rows, or bring them to unit length."
         )
-    return tiles

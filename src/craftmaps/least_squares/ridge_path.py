@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from craftmaps._system.threads import blas_threads
+from craftmaps._system.threads import blas_threads, multiply
 from craftmaps.least_squares.gram_forms import Gram
 from craftmaps.least_squares.packed_gram import ChangedGram
 
@@ -20,6 +20,10 @@ class Solution(NamedTuple):
 
     coef: NDArray[np.float64]
     intercept: NDArray[np.float64]
+
+    def outputs(self, Z: NDArray) -> NDArray:
+        """Return the outputs for the features of rows; products are formed in their precision."""
+        return multiply(Z, self.coef.T.astype(Z.dtype)) + self.intercept
 
 
 class RidgePath:

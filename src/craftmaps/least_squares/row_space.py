@@ -9,7 +9,7 @@ from scipy import linalg
 from craftmaps._system.threads import blas_threads, multiply
 from craftmaps.least_squares.ridge_path import Solution
 
-_SPANNED = 1e-6  # shorter axes, compared with the longest, are rounding errors
+_SPANNED = 1e-12  # smaller eigenvalues, compared with the largest, are rounding errors
 
 
 class RowSpace:
@@ -72,7 +72,7 @@ class RowSpace:
         self.trace = float(weighted.trace())
         # Centring left a direction of eigenvalue zero, which the intercept sees to: 1 / alpha of it would cancel.
         self._constant = self._roots / np.sqrt(self.weight)
-        self._lift = self.trace or 1.0
+        self._lift = 2 * self.trace or 1.0  # larger than any other eigenvalue, so that they do not mix
         weighted += self._lift * np.outer(self._constant, self._constant)
         with blas_threads(self.n_rows):
             values, self._vectors = linalg.eigh(weighted, driver="evd", overwrite_a=True, check_finite=False)
@@ -93,16 +93,28 @@ class RowSpace:
         dual = self.dual(alpha)
         return Solution((Z.T.astype(np.float64) @ dual).T, self.intercept(dual))
 
-    def axes(self, Z: NDArray) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the mean of the features Z of the rows, and orthonormal axes of what they span around it.
+    def coordinates(self) -> NDArray[np.float64]:
+        """Return the rows, centred, on orthonormal axes of the space that they span: as many columns as rows.
 
-        There is an axis, a column, for each row; those that are not needed are zero.
+        Columns that are not needed are zero, and so are rows of weight zero.
         """
+        scaled = self._vectors * (np.sqrt(self._values) * self._is_spanned)
+        return np.divide(scaled, self._roots[:, None], out=np.zeros_like(scaled), where=self._roots[:, None] > 0)
+
+    def from_coordinates(self, solution: Solution, Z: NDArray) -> Solution:
+        """Return a solution for the features Z of the rows from one for their coordinates."""
+        lengths = np.sqrt(self._values, where=self._is_spanned, out=np.ones_like(self._values))
+        dual = self._roots[:, None] * (self._vectors @ ((solution.coef * self._is_spanned) / lengths).T)
         mean = self._weights @ Z / self.weight
-        axes = (Z - mean).T @ (self._roots[:, None] * self._vectors)
-        lengths = np.linalg.norm(axes, axis=0)
-        is_needed = lengths > _SPANNED * lengths.max(initial=0.0)
-        return mean, np.divide(axes, lengths, out=np.zeros_like(axes), where=is_needed)
+        coef = ((Z - mean).T.astype(np.float64) @ dual).T
+        return Solution(coef, solution.intercept - coef @ mean)
+
+    @property
+    def _is_spanned(self) -> NDArray[np.bool_]:
+        """Which eigenvectors are axes of the rows: neither the constant one nor rounding errors."""
+        is_constant = np.abs(self._vectors.T @ self._constant) > 0.5
+        values = np.where(is_constant, 0.0, self._values)
+        return values > _SPANNED * values.max(initial=0.0)
 
     def left_out(self, alpha: float, copies: NDArray[np.int64] | None = None) -> NDArray[np.float64]:
         """Return the outputs for every row from all others, of shape (n_rows, n_targets).

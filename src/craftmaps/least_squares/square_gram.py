@@ -1,6 +1,6 @@
 """A Gram matrix as a float64 square."""
 
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,22 +8,47 @@ from scipy.linalg import blas, get_lapack_funcs
 
 from craftmaps._system.fields import Fields
 from craftmaps._system.threads import cut, for_each
-from craftmaps.least_squares.gram import TILE, Solver, diagonal_tiles
+from craftmaps.least_squares.gram import TILE, Solver, diagonal_tiles, refuse_overflow
+
+# Fewer rows than this, and than features, are solved in the space of rows: most of them never need the square.
+FEW_ROWS = 1024
+
+
+class _Rows(NamedTuple):
+    """Features of some rows, and whether their products are added or taken away."""
+
+    Z: NDArray
+    sign: float
 
 
 class SquareGram:
     """A float64 square of which the lower triangle is kept up to date.
 
     Products of float32 features are formed in float32, a block of rows at a time, and added
-    up in float64.
+    up in float64. A few rows wait until the square is asked for.
     """
 
     packed = False
 
     def __init__(self, width: int):
         self.width = width
-        self.array = np.zeros((width, width), order="F")
+        self._array: NDArray[np.float64] | None = None
+        self._waiting: list[_Rows] = []
         self._room: dict[Any, NDArray] = {}
+
+    @property
+    def array(self) -> NDArray[np.float64]:
+        """The square, whose upper triangle has no meaning."""
+        if self._array is None:
+            self._array = np.zeros((self.width, self.width), order="F")
+            for rows in self._waiting:  # in the order they came in, so that sums do not depend on when it is asked for
+                self._add(*rows)
+            self._waiting = []
+        return self._array
+
+    @array.setter
+    def array(self, array: NDArray[np.float64]) -> None:
+        self._array, self._waiting = array, []
 
     @classmethod
     def of(cls, array: NDArray[np.float64]) -> Self:
@@ -34,6 +59,19 @@ class SquareGram:
 
     def add(self, Z: NDArray, sign: float = 1.0) -> None:
         """Add the products of the features of some rows; if they overflow, that is an error and nothing is added."""
+        if self._can_wait(Z.shape[0]):
+            refuse_overflow(_squares(Z), Z.dtype)
+            self._waiting.append(_Rows(Z.copy(), sign))
+        else:
+            self._add(Z, sign)
+
+    def _can_wait(self, n_rows: int) -> bool:
+        """Tell whether so many more rows are still few."""
+        n_waiting = sum(rows.Z.shape[0] for rows in self._waiting)
+        return self._array is None and n_waiting + n_rows <= min(self.width, FEW_ROWS)
+
+    def _add(self, Z: NDArray, sign: float) -> None:
+        """Add products to the square."""
         Z = np.ascontiguousarray(Z)
         transposed = self.array.T  # in C order, as products come
         # Tiles follow from the width alone, so that the sums do not depend on the number of threads.
@@ -61,10 +99,16 @@ class SquareGram:
 
     def diagonal(self) -> NDArray[np.float64]:
         """Return a copy of the diagonal."""
-        return self.array.diagonal().copy()
+        if self._array is None:
+            return sum((rows.sign * _squares(rows.Z) for rows in self._waiting), np.zeros(self.width))
+        return self._array.diagonal().copy()
 
     def copy(self, into: "SquareGram | None" = None) -> "SquareGram":
         """Return a copy, perhaps in the memory of another matrix of the same width: fresh memory is slow."""
+        if self._array is None and into is None:
+            copy = SquareGram(self.width)
+            copy._waiting = list(self._waiting)
+            return copy
         into = SquareGram.of(np.empty_like(self.array, order="F")) if into is None else into
         np.copyto(into.array, self.array)
         return into
@@ -75,7 +119,9 @@ class SquareGram:
 
     def combine(self, other: "SquareGram", sign: float) -> None:
         """Add another matrix in place, or with a negative sign take it away."""
-        if sign > 0:
+        if other._array is None and self._can_wait(sum(rows.Z.shape[0] for rows in other._waiting)):
+            self._waiting += [_Rows(rows.Z, sign * rows.sign) for rows in other._waiting]
+        elif sign > 0:
             self.array += other.array
         else:
             self.array -= other.array
@@ -131,3 +177,9 @@ class SquareGram:
         """Rebuild a matrix of a width from its array."""
         fields.only(["square"])
         return cls.of(fields.array("square", (width, width), (np.float64,)).T)
+
+
+def _squares(Z: NDArray) -> NDArray[np.float64]:
+    """Return the sums of the squares of columns; infinite where they overflow in the precision of Z."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.einsum("ij,ij->j", Z, Z).astype(np.float64)

@@ -1,6 +1,7 @@
 """A solved estimator as a model file: its features, its weights, and how it came about."""
 
 import json
+import os
 from dataclasses import replace
 from typing import Any
 
@@ -12,15 +13,28 @@ from craftmaps.learners.fitted_model import FittedModel
 from craftmaps.learners.labels import labels_from_plain
 from craftmaps.learners.output_codes import DECODINGS, code_from_plain, refuse_costly_code
 from craftmaps.learners.parameters import check_parameters
-from craftmaps.learners.persistence import tally_file
+from craftmaps.learners.persistence import container, tally_file
 from craftmaps.learners.persistence.fitted_parts import features_to_plain, names_to_plain
 from craftmaps.learners.persistence.rebuilt_parts import checked_features, names_from_plain
 from craftmaps.learners.persistence.stored_parameters import parameters_to_plain, set_parameters
-from craftmaps.learners.persistence.stored_tally import layout_from_plain
+from craftmaps.learners.persistence.stored_tally import layout_from_plain, tally_to_plain
 from craftmaps.learners.targets import LOSSES, ClassTargets, NumberTargets, Targets
 from craftmaps.learners.waiting_rows import WaitingRows
 
 _SAVED = (np.float64, np.float32, np.float16)
+
+
+def write(estimator: Any, path: str | os.PathLike, dtype: Any, notes: Any, tally: bool) -> None:
+    """Write a solved estimator to a file, perhaps with new notes and with its tally; the column rule is kept."""
+    _ = estimator._solved
+    kept = getattr(estimator, "notes_", None)
+    if isinstance(kept, dict) and "columns" in kept and (notes is None or isinstance(notes, dict)):
+        notes = {"columns": kept["columns"]} | (notes or kept)
+    plain = to_plain(estimator, dtype, notes)
+    if tally:
+        learned = estimator._going_on()
+        plain["tally"] = tally_to_plain(learned.tally, learned.choices)
+    container.write(path, plain)
 
 
 def to_plain(estimator: Any, dtype: Any, notes: Any) -> dict[str, Any]:

@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from craftmaps._system.memory_budget import SETTLE_ROWS
 from craftmaps.learners.search.candidates import FIRST_DEGREE, Candidate, Found, SearchSpec
 from craftmaps.learners.search.few_rows import FewRows
 from craftmaps.learners.search.many_rows import ManyRows
-from craftmaps.learners.search.rounds import MOST_ROWS
 from craftmaps.learners.search.shapings import ShapedRows
 from craftmaps.learners.targets import Targets
 
@@ -34,7 +34,7 @@ def search(
     spec : SearchSpec
     sample_weight : ndarray of shape (n_rows,), optional
     """
-    X, y = X[:MOST_ROWS], y[:MOST_ROWS]
+    X, y = X[:SETTLE_ROWS], y[:SETTLE_ROWS]
     weight = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)[: len(y)]
     known = weight > 0
     if not known.all():

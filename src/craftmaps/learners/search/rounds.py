@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from craftmaps._system.memory_budget import SETTLE_ROWS
 from craftmaps._system.progress import Phase, tell
 from craftmaps._system.threads import for_each
 from craftmaps.learners.choices import is_auto
@@ -19,7 +20,6 @@ from craftmaps.learners.search.shapings import ShapedRows
 from craftmaps.learners.targets import Targets
 from craftmaps.maps.feature_map import fit_in_order
 
-MOST_ROWS = 12288
 # Of linear models where there are more rows than are compared: richer ones gain more by them.
 _LINEAR_HANDICAP = 0.1
 _COLUMNS_HANDICAP = 0.03  # more columns must be worth their time
@@ -87,7 +87,7 @@ class Rounds:
         if self.is_wide_and_sparse:
             return _STANDARD_HANDICAP if candidate.shaping.columns is not None else 0.0
         if candidate.kernel is None:
-            return _LINEAR_HANDICAP if self.judge.n_rows == MOST_ROWS < (self.spec.n_rows or 0) else 0.0
+            return _LINEAR_HANDICAP if self.judge.n_rows == SETTLE_ROWS < (self.spec.n_rows or 0) else 0.0
         return _COLUMNS_HANDICAP if candidate.linear else 0.0
 
     def plain_candidates(self, degrees: Sequence[int]) -> list[Candidate]:

@@ -13,7 +13,6 @@ from craftmaps._system.threads import multiply
 from craftmaps.kernels import DotProductKernel
 from craftmaps.least_squares.logistic_steps import blocks_of, logistic_regressions
 from craftmaps.least_squares.normal_equations import NormalEquations
-from craftmaps.least_squares.ridge_path import Solution
 from craftmaps.least_squares.row_space import RowSpace
 from craftmaps.least_squares.sparse_ridge import SparseRidge
 
@@ -125,7 +124,7 @@ class Judge:
             solutions = {alpha: path.solve(alpha * unit, quick=True) for alpha in alphas}
         except ValueError:  # products overflow
             return self._worst(test)
-        best = best_of(self._score(_outputs(Z[test], s), test, alpha) for alpha, s in solutions.items())
+        best = best_of(self._score(s.outputs(Z[test]), test, alpha) for alpha, s in solutions.items())
         if not logistic:
             return best
         return best_of([best, self._logistic(Z, statistic, best.alpha)])
@@ -149,7 +148,7 @@ class Judge:
         blocks = blocks_of(Z[train], self.targets[train], self.weight[train])
         solutions = logistic_regressions(blocks, statistic, max(alpha, _LEAST_LOGISTIC_ALPHA), _LOGISTIC_PENALTY)
         looked = (solution for (solution,) in islice(solutions, _LOGISTIC_LOOKS))
-        scores = [self._score(_outputs(Z[test], s), test, alpha) for i, s in enumerate(looked) if i % 2]
+        scores = [self._score(s.outputs(Z[test]), test, alpha) for i, s in enumerate(looked) if i % 2]
         return best_of(scores)._replace(loss="logistic", handicap=_LOGISTIC_HANDICAP)
 
     def _score(self, outputs: NDArray, scored: slice, alpha: float) -> Score:
@@ -165,11 +164,6 @@ class Judge:
         weight = self.weight[scored]
         infinite = np.full(len(weight), 1e300)
         return Score(infinite, infinite, weight)
-
-
-def _outputs(Z: NDArray, solution: Solution) -> NDArray:
-    """Return the outputs of a solution."""
-    return multiply(Z, solution.coef.T.astype(Z.dtype)) + solution.intercept
 
 
 def _cross_entropies(outputs: NDArray, targets: NDArray, weight: NDArray) -> NDArray[np.float64]:
