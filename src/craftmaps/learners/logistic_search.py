@@ -27,6 +27,7 @@ from craftmaps.least_squares.ridge_path import Solution
 
 MOST_CLASSES = 32  # with more, looks take longer than the pass
 _LOOKS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)  # after which solutions are compared
+_LARGE, _MOST_LARGE_LOOKS = 2**27, 16  # rows times features from which the last looks cost more than they bring
 _PATIENCE = 2
 _PENALTY, _LEAST_ALPHA = 1e-5, 1e-6
 _MEMORY_SHARE = 0.3  # of what is free, for features that are kept between looks
@@ -72,20 +73,22 @@ class LogisticSearch:
             problem.blocks, problem.statistic, max(relative, _LEAST_ALPHA), _PENALTY, [None, *parts]
         )
         scores, kept = LeftOutScores(folds, tally.targets), []
+        is_large = tally.n_rows * tally.statistic.cross.shape[0] > _LARGE
+        looks = [look for look in self.looks if not is_large or look <= _MOST_LARGE_LOOKS]
         if choice is not None and not self.is_forced:
             scores.add(choice.outputs)
             kept.append(None)
         whole = None
         for look, (whole, *others) in enumerate(solutions, start=1):
-            tell(Phase.LOSS, f"look {look} of at most {self.looks[-1]}")
-            if look not in self.looks:
+            tell(Phase.LOSS, f"look {look} of at most {looks[-1]}")
+            if look not in looks:
                 continue
             kept.append(whole)
             if choice is not None:
                 scores.add(np.concatenate([s.outputs(part.Z) for part, s in zip(parts, others, strict=True)]))
                 if len(kept) - 1 - scores.best(since=kept.count(None)) >= _PATIENCE:
                     break
-            if look == self.looks[-1]:
+            if look == looks[-1]:
                 break
         best = kept[-1 if choice is None else scores.best()]
         if choice is not None:

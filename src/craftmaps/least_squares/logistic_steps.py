@@ -16,6 +16,7 @@ _MEMORY = 10
 _MOST_HALVINGS = 6
 _SHORTER = 0.4
 _BLOCK_ROWS = 1024
+_CACHED_BYTES, _FEWEST_CACHED_ROWS = 2**20, 64
 _BLOCKS_AT_ONCE = 16  # sums of more would fill the memory
 
 
@@ -255,12 +256,18 @@ class _Sums(NamedTuple):
 
 def _sums(rows: WeightedRows, coef: NDArray, shift: NDArray, n_models: int) -> _Sums:
     """Return the sums of rows for coefficients of several models side by side."""
-    Z, targets, weight = rows
-    outputs = (Z @ coef.astype(Z.dtype) + shift).reshape(len(Z), n_models, -1)
-    losses, shares = _softmax(outputs, targets[:, None])
-    differences = ((shares - targets[:, None]) * weight[:, None, None]).reshape(len(Z), -1)
-    products = (Z.T @ differences.astype(Z.dtype)).astype(np.float64)
-    return _Sums(float(weight.sum()), weight @ losses, products, differences.sum(axis=0))
+    coef = coef.astype(rows.Z.dtype)
+    total, products = np.zeros(n_models), np.zeros(coef.shape, rows.Z.dtype)
+    all_differences = np.zeros(coef.shape[1])
+    # So few rows at a time that their features are still in the cache for the second product.
+    for part in cut(len(rows.Z), max(_FEWEST_CACHED_ROWS, _CACHED_BYTES // rows.Z[:1].nbytes)):
+        Z, targets, weight = rows.Z[part], rows.targets[part, None], rows.weight[part]
+        losses, shares = _softmax((Z @ coef + shift).reshape(len(Z), n_models, -1), targets)
+        differences = ((shares - targets) * weight[:, None, None]).reshape(len(Z), -1)
+        products += Z.T @ differences.astype(Z.dtype)
+        total += weight @ losses
+        all_differences += differences.sum(axis=0)
+    return _Sums(float(rows.weight.sum()), total, products.astype(np.float64), all_differences)
 
 
 def _softmax(outputs: NDArray, targets: NDArray) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -23,8 +23,7 @@ _FIRST_WIDTH, _WIDTH, _GREAT_WIDTH = 512, 1024, 2048
 _FINALISTS, _CLIMBED = 4, 3
 _FEWEST_AXES = 16
 _IN_REACH = 0.5  # of the best value in the first round: from there linear models and columns can still win
-_MOST_LOGISTIC_CLASSES = 32
-_MOST_FIRST_LOGISTIC_CLASSES = 2  # with more, steps take longer than all the rest of a trial
+_MOST_LOGISTIC_CLASSES = 2  # with more, looks take longer than all the rest of a trial, and change the order little
 
 
 class ManyRows(Rounds):
@@ -40,7 +39,6 @@ class ManyRows(Rounds):
         self.first_judge = self.judge.first(self.n_first, n_train)
         self.judge.n_train = len(y) - len(y) // 3
         self.width, self.alphas = min(spec.n_components, _WIDTH), ALPHAS
-        self.n_classes = self.judge.targets.shape[1] if spec.is_classification and spec.allow_logistic else 0
 
     def run(self) -> Found:
         """Search."""
@@ -58,11 +56,10 @@ class ManyRows(Rounds):
     def _first_round(self) -> Scores:
         """Compare all shapings at a small width."""
         width = min(self.spec.n_components, _FIRST_WIDTH)
-        logistic = 0 < self.n_classes <= _MOST_FIRST_LOGISTIC_CLASSES
 
         def compare(candidates: list[Candidate]) -> Scores:
             def score(candidate: Candidate) -> Score:
-                return self._split(self.first_judge, candidate, width, self.n_first, logistic)
+                return self._split(self.first_judge, candidate, width, self.n_first)
 
             return self.compare(candidates, score, self.n_first, width)
 
@@ -79,18 +76,19 @@ class ManyRows(Rounds):
 
     def _last_round(self, candidates: Sequence[Candidate]) -> Scores:
         """Compare a few candidates on all rows."""
-        n_rows, logistic = self.judge.n_rows, 0 < self.n_classes <= _MOST_LOGISTIC_CLASSES
+        n_rows = self.judge.n_rows
 
         def score(candidate: Candidate) -> Score:
-            return self._split(self.judge, candidate, self.width, n_rows, logistic)
+            return self._split(self.judge, candidate, self.width, n_rows)
 
         return self.compare(candidates, score, n_rows, self.width)
 
-    def _split(self, judge: Judge, candidate: Candidate, width: int, n_rows: int, logistic: bool) -> Score:
+    def _split(self, judge: Judge, candidate: Candidate, width: int, n_rows: int) -> Score:
         """Score a candidate on the first rows at a width."""
         if candidate.kernel is None and self.rows.is_sparse:
             return judge.sparse_split(self.rows(candidate.shaping, n_rows))
-        return judge.split(self.features(candidate, width, n_rows), logistic, self.alphas)
+        is_logistic = self.spec.allow_logistic and self.judge.targets.shape[1] <= _MOST_LOGISTIC_CLASSES
+        return judge.split(self.features(candidate, width, n_rows), is_logistic, self.alphas)
 
     @staticmethod
     def _best_of_every_kind(scores: Scores, size: int) -> list[Candidate]:

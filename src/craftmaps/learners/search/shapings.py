@@ -19,6 +19,7 @@ from craftmaps.shaping.quantile_columns import QuantileColumns
 WIDEST = 2048
 _CARRIED = 0.985
 _FEWEST_GRADIENT_ROWS = 64
+_LARGEST = 1e12  # cells that float32 products can take
 
 
 @dataclass(frozen=True)
@@ -82,6 +83,9 @@ class ShapedRows:
     def __init__(self, X: Any, targets: NDArray[np.float64], n_fit: int):
         self.X, self.targets, self.n_fit = X, targets, n_fit
         self.is_sparse = issparse(X)
+        # To compare candidates float32 is enough, and twice as quick, unless products could overflow.
+        largest = float(np.abs(X.data if self.is_sparse else X).max(initial=0.0))
+        self._dtype = np.float32 if largest < _LARGEST else X.dtype
         self._transformers: dict[Any, Any] = {}
         self._metrics: dict[Any, _Axes] = {}
         self._rows: dict[Any, Any] = {}
@@ -99,11 +103,13 @@ class ShapedRows:
         key, columns = _key(shaping), (shaping.columns, n_rows)
         if columns not in self._rows:
             transformer, rows = self._transformers[shaping.columns], self.X[:n_rows]
-            self._rows[columns] = rows if transformer is None else _in(transformer.transform(rows), rows.dtype)
+            shaped = rows if transformer is None else transformer.transform(rows)
+            self._rows[columns] = shaped.astype(self._dtype, copy=False)
         if shaping.axes is not None and (key, n_rows) not in self._rows:
             if key not in self._metrics:
                 self._metrics[key] = self._fit_axes(shaping, self._rows[columns][: self.n_fit])
-            self._rows[key, n_rows] = self._metrics[key].metric.transform(self._rows[columns])
+            shaped = self._metrics[key].metric.transform(self._rows[columns])
+            self._rows[key, n_rows] = shaped.astype(self._dtype, copy=False)
 
     def __call__(self, shaping: Shaping, n_rows: int) -> Any:
         """Return the first rows, of unit length or of a mean squared length of 1."""
@@ -165,8 +171,3 @@ class _Axes(NamedTuple):
 def _key(shaping: Shaping) -> tuple:
     """Return what axes depend on: on a length only where a machine was fitted to rows of that length."""
     return (shaping.columns, shaping.axes, shaping.unit_gradient and shaping.axes == "gradient")
-
-
-def _in(rows: Any, dtype: Any) -> Any:
-    """Return rows in a precision."""
-    return rows.astype(dtype, copy=False)
