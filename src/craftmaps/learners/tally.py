@@ -100,14 +100,15 @@ class Tally:
         """The labels seen, sorted; None for numbers."""
         return getattr(self.targets, "classes", None)
 
-    def save(self, path: str | os.PathLike, notes: Any = None) -> None:
+    def save(self, path: str | os.PathLike, notes: Any = None, dtype: Any = np.float64) -> None:
         """Write the tally to a file; see `load_tally`. `notes`, any JSON value, stay with it.
 
-        The file has the raw rows of the held-out sample beside the sums.
+        The file has one triangle of the Gram matrix, 4 E^2 bytes, and the raw rows of the held-out sample. With
+        `dtype=np.float32` the triangle takes half of that, and its sums are rounded.
         """
         from craftmaps.learners.persistence import tally_file
 
-        tally_file.write(path, self, notes)
+        tally_file.write(path, self, notes, dtype)
 
     def emptied(self) -> "Tally":
         """Return a tally of no rows that can be added to this one."""
