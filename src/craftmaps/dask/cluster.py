@@ -12,7 +12,6 @@ import sys
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from itertools import cycle
 from typing import Any, NamedTuple, Self
 from uuid import uuid4
@@ -30,9 +29,9 @@ from distributed import get_client
 from craftmaps import __version__
 from craftmaps._system.memory import available_memory
 from craftmaps._system.threads import n_threads, threads
-from craftmaps.learners.estimator import OnePassEstimator
-from craftmaps.learners.partitions import added, assembled, n_owners_for, of_block, tally_columns, tally_part
-from craftmaps.learners.survey import Survey
+from craftmaps.learners.counting import Counting, assembled, n_owners_for
+from craftmaps.learners.partitions import added, of_block
+from craftmaps.learners.prepass import Prepass
 from craftmaps.learners.tally import Tally
 
 _LOG = logging.getLogger("craftmaps.dask")
@@ -76,26 +75,24 @@ class Cluster:
             raise RuntimeError(f"client must have at least one worker, got none at {client.scheduler.address}.")
         return cls(client, workers)
 
-    def tally(self, settled: OnePassEstimator, blocks: dict[int, Delayed]) -> Tally:
+    def tally(self, counting: Counting, blocks: dict[int, Delayed]) -> Tally:
         """Return the tally of all blocks, in several passes where no worker can hold all columns."""
-        n_bytes = 2 * sys.getsizeof(settled.tally_)  # that of a block, and that of the blocks before it
-        n_owners = n_owners_for(settled, n_bytes, min(worker.memory for worker in self.workers.values()))
+        n_bytes = 2 * sys.getsizeof(counting.settled.tally_)  # that of a block, and that of the blocks before it
+        n_owners = n_owners_for(counting.settled, n_bytes, min(worker.memory for worker in self.workers.values()))
         _LOG.info("Tallying %d partitions on %d workers, in %d passes.", len(blocks), len(self.workers), n_owners)
         if n_owners == 1:
-            return self.added_up("tally", tally_part, settled, blocks, n_bytes)
-        works = [partial(tally_columns, owner, n_owners) for owner in range(n_owners)]
-        return assembled(self.added_up("tally_columns", work, settled, blocks, n_bytes / n_owners) for work in works)
+            return self.added_up("tally", counting.tally, blocks, n_bytes)
+        works = [owner.tally for owner in counting.owners(n_owners)]
+        return assembled(self.added_up("tally_columns", work, blocks, n_bytes / n_owners) for work in works)
 
-    def added_up(
-        self, name: str, work: Callable, estimator: Any, blocks: dict[int, Delayed], n_bytes: float = 0
-    ) -> Any:
-        """Return the sum of `work(estimator, *block)` over blocks, of which a chain takes so many bytes.
+    def added_up(self, name: str, work: Callable, blocks: dict[int, Delayed], n_bytes: float = 0) -> Any:
+        """Return the sum of `work(*block)` over blocks, of which a chain takes so many bytes.
 
         Every worker has as many chains as it has threads, or as fit its memory. Their sums are added up in a tree.
         """
         tasks = dict(HighLevelGraph.merge(*(block.__dask_graph__() for block in blocks.values())))
         owners = self.owners(tasks, [block.key for block in blocks.values()])
-        name, data, sums = f"craftmaps_{name}-{uuid4().hex}", cloudpickle.dumps((work, estimator)), []
+        name, data, sums = f"craftmaps_{name}-{uuid4().hex}", cloudpickle.dumps(work), []
         tasks = {key: task for key, task in tasks.items() if key in owners} | {f"{name}-what": (pickle.loads, data)}
         shares = defaultdict(list)
         for number, block in blocks.items():
@@ -140,10 +137,10 @@ class Cluster:
             return self.client.compute(total, optimize_graph=False).result()
 
 
-def _step(what: tuple[Callable, OnePassEstimator], total: Any, number: int, block: tuple, n_threads: int) -> Any:
+def _step(work: Callable, total: Any, number: int, block: tuple, n_threads: int) -> Any:
     """Return what a block and those before it come to, on the threads that other chains leave."""
     with threads(n_threads):
-        return added(of_block(*what, block, f"Partition {number}"), total)
+        return added(of_block(work, block, f"Partition {number}"), total)
 
 
 def _add_tree(tasks: dict[Any, Any], name: str, keys: list[str]) -> str:
@@ -177,7 +174,7 @@ def _looking_around() -> Callable[..., tuple]:
     return look
 
 
-@sizeof.register(Survey)
-def _size_of_survey(survey: Survey) -> int:
-    """Return the bytes of the rows that are kept."""
-    return sizeof(tuple(survey.entries))
+@sizeof.register(Prepass)
+def _size_of_prepass(prepass: Prepass) -> int:
+    """Return the bytes of the rows and hashes that are kept."""
+    return sizeof(tuple(prepass.survey.entries)) + (0 if prepass.lowest is None else prepass.lowest.hashes.nbytes)
