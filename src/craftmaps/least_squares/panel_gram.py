@@ -11,7 +11,7 @@ from craftmaps.least_squares.gram import diagonal_tiles
 from craftmaps.least_squares.packed_gram import PackedGram
 from craftmaps.least_squares.square_gram import SquareGram
 
-_PANEL = 512
+PANEL = 512  # columns of a panel
 
 
 class PanelGram:
@@ -32,7 +32,7 @@ class PanelGram:
     def __init__(self, width: int, owner: int, n_owners: int, packed: bool):
         self.width, self.packed = width, packed
         turns = [*range(n_owners), *reversed(range(n_owners))]
-        mine = [columns for i, columns in enumerate(cut(width, _PANEL)) if turns[i % len(turns)] == owner]
+        mine = [columns for i, columns in enumerate(cut(width, PANEL)) if turns[i % len(turns)] == owner]
         dtype = np.float32 if packed else np.float64
         # By the first column, which is the first row too.
         self.panels = {part.start: np.zeros((width - part.start, part.stop - part.start), dtype) for part in mine}
@@ -48,7 +48,7 @@ class PanelGram:
             products = Z[:, first:][:, rows].T @ Z[:, columns[first]] if rows.start else squares[first]
             self.panels[first][rows] += sign * products
 
-        for_each(tile, [(first, rows) for first, panel in self.panels.items() for rows in cut(len(panel), _PANEL)])
+        for_each(tile, [(first, rows) for first, panel in self.panels.items() for rows in cut(len(panel), PANEL)])
 
     def combine(self, other: "PanelGram", sign: float) -> None:
         """Add the same columns of another matrix in place, or with a negative sign take them away."""
@@ -76,4 +76,4 @@ class PanelGram:
 
 def most_owners(width: int) -> int:
     """Return how many owners the columns of a matrix can be dealt out to."""
-    return len(cut(width, _PANEL))
+    return len(cut(width, PANEL))
