@@ -16,7 +16,7 @@ from craftmaps.dask.cluster import Cluster
 from craftmaps.dask.prediction import decision_function, predict, predict_proba, transform
 from craftmaps.learners.counting import Counting
 from craftmaps.learners.estimator import OnePassEstimator
-from craftmaps.learners.partitions import finished, needs_survey, prepared, settled_on, survey_part, to_ship
+from craftmaps.learners.partitions import finished, needs_survey, of_block, prepared, settled_on, survey_part, to_ship
 from craftmaps.learners.prepass import Prepass
 
 __all__ = ["decision_function", "fit", "predict", "predict_proba", "transform"]
@@ -85,7 +85,7 @@ def _survey(cluster: Cluster, ready: OnePassEstimator, blocks: dict[int, Any]) -
     shares = [blocks] if needs_survey(ready) else ({number: block} for number, block in blocks.items())
     for share in shares:
         _LOG.info("Surveying %d of %d partitions.", len(share), len(blocks))
-        survey = cluster.added_up("survey", partial(survey_part, ready), share)
+        survey = cluster.added_up("survey", partial(of_block, partial(survey_part, ready)), share)
         if survey is not None:
             return survey
     return None

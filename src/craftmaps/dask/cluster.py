@@ -10,8 +10,10 @@ import math
 import pickle
 import sys
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from itertools import cycle
 from typing import Any, NamedTuple, Self
 from uuid import uuid4
@@ -24,7 +26,7 @@ from dask.delayed import Delayed
 from dask.highlevelgraph import HighLevelGraph
 from dask.sizeof import sizeof
 from dask.utils import parse_bytes
-from distributed import get_client
+from distributed import get_client, get_worker
 
 from craftmaps import __version__
 from craftmaps._system.memory import available_memory
@@ -36,6 +38,14 @@ from craftmaps.learners.tally import Tally
 
 _LOG = logging.getLogger("craftmaps.dask")
 _LARGE_GRAPH = "distributed.admin.large-graph-warning-threshold"
+
+
+Listener = Callable[[int, int], None]  # the number of a part, and of its rows
+
+
+def count_block(counting: Counting, block: tuple, name: str) -> Tally:
+    """Return the tally of a block (X, y) or (X, y, sample_weight)."""
+    return of_block(counting.tally, block, name)
 
 
 class Worker(NamedTuple):
@@ -56,9 +66,10 @@ class Cluster:
 
     client: Any
     workers: dict[Any, Worker]
+    listener: Listener | None = None
 
     @classmethod
-    def of(cls, client: Any, memory_limit: Any) -> Self:
+    def of(cls, client: Any, memory_limit: Any, listener: Listener | None = None) -> Self:
         """Look at the workers of a client, and refuse workers that cannot do the work."""
         limit = None if memory_limit is None else parse_bytes(memory_limit)
         try:
@@ -73,20 +84,28 @@ class Cluster:
             workers[address] = Worker(cores, limit or (memory or math.inf) / 2)
         if not workers:
             raise RuntimeError(f"client must have at least one worker, got none at {client.scheduler.address}.")
-        return cls(client, workers)
+        return cls(client, workers, listener)
 
-    def tally(self, counting: Counting, blocks: dict[int, Delayed]) -> Tally:
-        """Return the tally of all blocks, in several passes where no worker can hold all columns."""
+    @property
+    def n_chains(self) -> int:
+        """How many parts are counted at once at the most."""
+        return sum(worker.n_threads for worker in self.workers.values())
+
+    def tally(self, counting: Counting, blocks: dict[int, Delayed], count: Callable = count_block) -> Tally:
+        """Return the tally of all blocks, in several passes where no worker can hold all columns.
+
+        `count(counting, block, name)` returns that of one block.
+        """
         n_bytes = 2 * sys.getsizeof(counting.settled.tally_)  # that of a block, and that of the blocks before it
         n_owners = n_owners_for(counting.settled, n_bytes, min(worker.memory for worker in self.workers.values()))
         _LOG.info("Tallying %d partitions on %d workers, in %d passes.", len(blocks), len(self.workers), n_owners)
         if n_owners == 1:
-            return self.added_up("tally", counting.tally, blocks, n_bytes)
-        works = [owner.tally for owner in counting.owners(n_owners)]
+            return self.added_up("tally", partial(count, counting), blocks, n_bytes)
+        works = [partial(count, owner) for owner in counting.owners(n_owners)]
         return assembled(self.added_up("tally_columns", work, blocks, n_bytes / n_owners) for work in works)
 
     def added_up(self, name: str, work: Callable, blocks: dict[int, Delayed], n_bytes: float = 0) -> Any:
-        """Return the sum of `work(*block)` over blocks, of which a chain takes so many bytes.
+        """Return the sum of `work(block, name)` over blocks, of which a chain takes so many bytes.
 
         Every worker has as many chains as it has threads, or as fit its memory. Their sums are added up in a tree.
         """
@@ -102,10 +121,12 @@ class Cluster:
             ends: dict[int, str] = {}
             for i, number in enumerate(share):
                 key, before = f"{name}-{number}", ends.get(i % n_chains)
-                tasks[key] = (_step, f"{name}-what", before, number, blocks[number].key, n_threads)
+                topic = None if self.listener is None else name
+                tasks[key] = (_step, f"{name}-what", before, number, blocks[number].key, n_threads, topic)
                 ends[i % n_chains], owners[key] = key, address
             sums.append(_add_tree(tasks, f"{name}-worker{len(sums)}", list(ends.values())))
-        return self._computed(tasks, _add_tree(tasks, f"{name}-sum", sums), owners, len(data))
+        with self._listening(name):
+            return self._computed(tasks, _add_tree(tasks, f"{name}-sum", sums), owners, len(data))
 
     def owners(self, tasks: dict[Any, Any], blocks: list[Any]) -> dict[Any, Any]:
         """Return the workers of blocks and of all that these need: a worker that holds some of it, or each in turn.
@@ -125,6 +146,19 @@ class Cluster:
                     owners[need] = None
         return owners
 
+    @contextmanager
+    def _listening(self, topic: str) -> Iterator[None]:
+        """Tell the listener of every part that is done."""
+        listener = self.listener
+        if listener is None or self.client is None:
+            yield
+            return
+        self.client.subscribe_topic(topic, lambda event: listener(*event[1]))
+        try:
+            yield
+        finally:
+            self.client.unsubscribe_topic(topic)
+
     def _computed(self, tasks: dict[Any, Any], key: str, owners: dict[Any, Any], n_bytes: int) -> Any:
         """Compute a task, each at its owner as long as that lives; so many bytes of the graph are our own."""
         total = Delayed(key, HighLevelGraph.from_collections(key, tasks, dependencies=()))
@@ -137,10 +171,14 @@ class Cluster:
             return self.client.compute(total, optimize_graph=False).result()
 
 
-def _step(work: Callable, total: Any, number: int, block: tuple, n_threads: int) -> Any:
+def _step(work: Callable, total: Any, number: int, block: Any, n_threads: int, topic: str | None) -> Any:
     """Return what a block and those before it come to, on the threads that other chains leave."""
     with threads(n_threads):
-        return added(of_block(work, block, f"Partition {number}"), total)
+        part = work(block, f"Partition {number}")
+    if topic is not None:
+        with suppress(ValueError):  # there is no worker without a cluster
+            get_worker().log_event(topic, (number, part.n_rows))
+    return added(part, total)
 
 
 def _add_tree(tasks: dict[Any, Any], name: str, keys: list[str]) -> str:

@@ -67,6 +67,16 @@ class Counting:
         self.add(tally, X, y, sample_weight)
         return tally
 
+    def tally_of(self, blocks: Iterable[Any], name: str) -> Tally:
+        """Return the tally of blocks (X, y, ...) that are read one at a time; an error about rows names their place."""
+        tally = self.empty()
+        for block in blocks:
+            try:
+                self.add(tally, *block[:3])
+            except (ValueError, TypeError) as error:
+                raise ValueError(f"{name}: {error}") from error
+        return tally
+
 
 def n_owners_for(estimator: OnePassEstimator, n_bytes: int, memory: float) -> int:
     """Return how many owners must share the columns of tallies of so many bytes, for one share to fit the memory."""

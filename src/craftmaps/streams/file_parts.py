@@ -5,6 +5,7 @@ and HDF5 files are parts as they are; small files are put together.
 """
 
 import os
+import platform
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -47,7 +48,12 @@ class FileRows:
     steps: tuple[Step, ...] = ()
 
     def __iter__(self) -> Iterator[Block]:
-        blocks: Iterator[Block] = open_files(list(self.paths), self.request).blocks()
+        try:
+            blocks: Iterator[Block] = open_files(list(self.paths), self.request).blocks()
+        except (FileNotFoundError, PermissionError) as error:
+            raise ValueError(
+                f"The worker on {platform.node()} must find the files at the paths that they have here: {error}"
+            ) from None
         for step in self.steps:
             blocks = step(blocks)
         return blocks
