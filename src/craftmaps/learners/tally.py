@@ -15,6 +15,8 @@ from craftmaps.learners.targets import Targets
 from craftmaps.least_squares.normal_equations import NormalEquations
 from craftmaps.shaping.row_features import RowFeatures
 
+_ROUNDING = 1e-9  # of sums of weights
+
 
 class RowLayout(NamedTuple):
     """The columns of rows: how many, and their names if they have any."""
@@ -176,6 +178,7 @@ class Tally:
             rest.held_out = self.held_out - other.held_out  # type: ignore[operator]
         rest.widen(targets)
         rest.statistic.combine(other.statistic, sign=-1.0, places=other.targets.places(targets))
+        rest._refuse_negative()
         return rest
 
     def __mul__(self, factor: float) -> "Tally":
@@ -207,6 +210,16 @@ class Tally:
             raise ValueError("Tallies must both hold rows out, or neither, to be added.")
         if self.held_out is not None and other.held_out is not None:
             self.held_out.refuse_unlike(other.held_out)
+
+    def _refuse_negative(self) -> None:
+        """Refuse sums that cannot be below zero but are, by more than rounding: rows were taken out and never added."""
+        statistic = self.statistic
+        least = -_ROUNDING * max(1.0, abs(statistic.weight), float(np.abs(statistic.target_sums).max(initial=0.0)))
+        if self.classes is not None and (statistic.target_sums < least).any():
+            label = self.classes[statistic.target_sums.argmin()]
+            raise ValueError(f"Rows can be taken out of those that were added only: some of class {label!r} were not.")
+        if statistic.weight < least:
+            raise ValueError("Rows can be taken out of those that were added only: their weights were smaller.")
 
     def _common_targets(self, other: "Tally") -> Targets:
         """Return targets with room for those of both, if the two can be combined."""

@@ -50,7 +50,7 @@ def tally_from_plain(fields: Fields, targets: Targets, batch_rows: Any = "auto")
         targets = targets.restored(fields.object("targets"))
     statistic = None
     if fields.value("statistic") is not None:
-        statistic = statistic_from_plain(fields.object("statistic"), targets.n_columns)
+        statistic = statistic_from_plain(Fields(fields.value("statistic"), "statistic"), targets.n_columns)
     width = fields.whole("width", 1)
     if statistic is not None and (len(statistic.cross), statistic.packed) != (width, fields.flag("packed")):
         raise DamagedError(f"{fields.path('statistic')} must be of the width and form that the tally has")
