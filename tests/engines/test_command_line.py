@@ -3,9 +3,11 @@
 import json
 import os
 import re
+import signal
 import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -260,3 +262,39 @@ def test_a_session_of_spark(tmp_path, monkeypatch):
     assert_same_files(tmp_path / "there", tmp_path / "here", rows)
     assert json.loads(done.stdout)["test"]["rows"] == here["test"]["rows"]
     assert "parts of files on 2 workers" in done.stderr
+
+
+def test_an_interrupted_run_ends_its_workers(tmp_path):
+    pytest.importorskip("distributed")
+    path, program = tmp_path / "rows.csv", tmp_path / "program.py"
+    pa.csv.write_csv(table(60_000), path)
+    program.write_text("from craftmaps.cli import main\nif __name__ == '__main__':\n    main()")
+    arguments = ["train", path, "--out", tmp_path / "m.craft", *PLAIN, "--drop", "w", "--dask", "local:2"]
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "src"), "CRAFTMAPS_TEST_RUN": str(tmp_path)}
+    with subprocess.Popen(
+        [sys.executable, program, *map(str, arguments)], stderr=subprocess.PIPE, text=True, env=environment
+    ) as process:
+        line = process.stderr.readline()
+        assert "parts of files on 2 workers" in line
+        assert len(marked(tmp_path)) >= 3
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert said.splitlines()[-1] == "craftmaps: Interrupted: nothing was kept."
+    deadline = time.monotonic() + 30
+    while marked(tmp_path) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not marked(tmp_path)
+    assert not (tmp_path / "m.craft").exists()
+
+
+def marked(folder):
+    """Return the processes of a run, by a variable of their environment."""
+    mark, found = f"CRAFTMAPS_TEST_RUN={folder}".encode(), []
+    for path in Path("/proc").glob("[0-9]*/environ"):
+        try:
+            if mark in path.read_bytes().split(b"\0"):
+                found.append(int(path.parent.name))
+        except OSError:
+            continue
+    return found

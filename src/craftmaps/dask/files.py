@@ -1,10 +1,10 @@
 """Tallies of files whose parts workers read, and how the command line comes to its workers."""
 
+import os
 import re
 import socket
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from os import cpu_count
 from typing import Any
 
 import distributed
@@ -49,16 +49,19 @@ def count_file(counting: Counting, part: FileRows, name: str) -> Tally:
 def connected(where: str) -> Iterator[DaskEngine]:
     """Connect to the scheduler at an address, or start worker processes here for "local" or "local:N"."""
     if where == "local" or where.startswith("local:"):
-        n_workers = where.removeprefix("local").removeprefix(":") or str(cpu_count() or 1)
+        n_workers = where.removeprefix("local").removeprefix(":") or str(os.cpu_count() or 1)
         if not re.fullmatch(r"[1-9]\d{0,3}", n_workers):
             raise ArgumentError("dask", f"must be local:N with 1 to 9999 worker processes, got {where!r}.")
+        # A program that is interrupted ends at once. Python's own helper process then cleans up, and need not say so.
+        quiet = ("ignore:resource_tracker:UserWarning", os.environ.get("PYTHONWARNINGS", ""))
+        os.environ["PYTHONWARNINGS"] = ",".join(filter(None, quiet))
         with (
             distributed.LocalCluster(
                 n_workers=int(n_workers),
                 threads_per_worker=1,
                 processes=True,
                 host="127.0.0.1",
-                dashboard_address=None,  # type: ignore[arg-type]
+                dashboard_address="127.0.0.1:0",
             ) as cluster,
             distributed.Client(cluster, set_as_default=False) as client,
         ):

@@ -146,6 +146,8 @@ def train(
         rows.fit_in(budget)
         test_rows = rows.open_test(as_source(test)) if test else None
         folder = None if checkpoint is None else CheckpointFolder(checkpoint, rows.described(), resume)
+        if dask or spark:
+            interrupts.tell("nothing was kept")
         with engine_of(dask, spark) as engine:
             training = Training(rows, parameters, budget, regression, folder, engine)
             with training.resumable():
