@@ -1,16 +1,12 @@
-"""Fit on Spark against a local pass and against Spark ML; results go to benchmarks/results/spark.json.
+"""Fit on Spark against a local pass; results go to benchmarks/results/spark.json. Spark ML: competitors.py.
 
     python benchmarks/spark.py                            # about five minutes; needs Java 17 or later
     python benchmarks/spark.py --rows 20000 --rounds 1    # quickly, to see whether it works
 
-All in one run, on a cluster of two executors of one core each:
-
-- in turns, a pass over the same Parquet file by a local `partial_fit` on one thread, and by `craftmaps.spark.fit` with
-  one task and with two, which reads it twice; the penalty is given, so that little but the pass is measured; and the
-  bytes shuffled, as Spark counts them, in units of the tiles of one Gram matrix;
-- Spark ML's `LinearRegression` (normal solver) and `LogisticRegression` on features of the same map, which are computed
-  and cached beforehand and not measured, against `craftmaps.spark.fit`, which computes them. Without a system-wide BLAS
-  library Spark ML computes in Java, and says so on standard error.
+On a cluster of two executors of one core each, in turns: a pass over the same Parquet file by a local `partial_fit` on
+one thread, and by `craftmaps.spark.fit` with one task and with two. Kernel and penalty are given, so that the file is
+read once and little but the pass is measured. Bytes shuffled are counted by Spark, and given in units of the tiles of
+one Gram matrix.
 
 Two processes that count to a number, against one, show what a second executor could gain at best: below 1.8 the machine
 is busy with something else, and overhead and speed-up are withheld; the seconds of all rounds are kept.
@@ -35,7 +31,7 @@ import pyarrow as pa
 from measuring import ROOT, environment, median_ratio, say, update_results
 from pyarrow import parquet
 
-from craftmaps import CraftClassifier, CraftRegressor, Polynomial, threads
+from craftmaps import CraftClassifier, Polynomial, threads
 from craftmaps import spark as craftmaps_spark
 from craftmaps.least_squares.gram_tiles import TILE, n_tiles
 
@@ -166,51 +162,6 @@ def compare_passes(spark: Any, folder: Path, n_rows: int, n_components: int, rou
     }
 
 
-def compare_with_spark_ml(spark: Any, folder: Path, n_rows: int, n_components: int) -> dict[str, Any]:
-    """Compare with the least squares and the logistic regression of Spark ML on the same features."""
-    from pyspark.ml.classification import LogisticRegression
-    from pyspark.ml.functions import array_to_vector
-    from pyspark.ml.regression import LinearRegression
-
-    path = folder / "few.parquet"
-    write_rows(path, n_rows)
-    rows = spark.read.parquet(str(path)).repartition(2).cache()
-    table = rows.toArrow()
-    X = table["features"].combine_chunks().flatten().to_numpy().reshape(table.num_rows, -1)
-    y = table["label"].to_numpy()
-    regressor = CraftRegressor(**settings(n_components), random_state=0).fit(X, y)
-    columns = {"z": list(regressor.features_(X).astype(np.float64)), "label": y}
-    parquet.write_table(pa.table(columns), folder / "features.parquet", row_group_size=1000)
-    df = spark.read.parquet(str(folder / "features.parquet")).select(array_to_vector("z").alias("features"), "label")
-    df = df.repartition(2).cache()
-    df.count()
-    rows.count()
-    tasks = {
-        "craftmaps.spark.fit(CraftRegressor)": lambda: craftmaps_spark.fit(
-            CraftRegressor(**settings(n_components), random_state=0), rows, features="features", label="label"
-        ),
-        "craftmaps.spark.fit(CraftClassifier)": lambda: craftmaps_spark.fit(
-            CraftClassifier(**settings(n_components), random_state=0), rows, features="features", label="label"
-        ),
-        "LinearRegression(solver='normal')": lambda: LinearRegression(
-            solver="normal", regParam=1e-3, standardization=False
-        ).fit(df),
-        "LogisticRegression()": lambda: LogisticRegression(regParam=1e-3).fit(df),
-    }
-    found = {}
-    for name, task in tasks.items():
-        found[name] = seconds(task)
-        say(f"{name}: {found[name]:.1f} s")
-    ours = found["craftmaps.spark.fit(CraftRegressor)"], found["craftmaps.spark.fit(CraftClassifier)"]
-    return {
-        "rows": n_rows,
-        "components": n_components,
-        "seconds": found,
-        "times faster than LinearRegression": found["LinearRegression(solver='normal')"] / ours[0],
-        "times faster than LogisticRegression": found["LogisticRegression()"] / ours[1],
-    }
-
-
 def main() -> None:
     """Start a cluster, compare, and write the results."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -224,7 +175,6 @@ def main() -> None:
         try:
             results = {
                 "passes": compare_passes(spark, Path(name), options.rows, options.components, options.rounds),
-                "spark ml": compare_with_spark_ml(spark, Path(name), min(options.rows, 10_000), 1024),
             }
         finally:
             spark.stop()

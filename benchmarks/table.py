@@ -220,6 +220,23 @@ def large_file_sections(results: dict[str, Any]) -> Iterator[str]:
     yield f"{table(['what', 'value'], flat(numbers))}{where(results.get('environment'))}"
 
 
+def competitor_sections(results: dict[str, Any]) -> Iterator[str]:
+    """Yield the only section of competitors.json."""
+    rows = []
+    for name, fit in results["fits"].items():
+        cells = [fit, ""] if isinstance(fit, str) else [f"{fit['seconds']:.1f}", f"{100 * fit['test error']:.2f}"]
+        rows.append([name, *cells])
+    ratios = results["seconds over those of craftmaps"]
+    verdict = f"Ratios are {ratios}." if isinstance(ratios, str) else table(["seconds over ours", ""], flat(ratios))
+    controls = ", ".join(f"{value:.2f}" for value in results["control"])
+    yield (
+        f"{results['rows']:,} rows of {results['columns']} columns, E = {results['components']}, two worker processes. "
+        "craftmaps maps the rows; the others are given features of the same map, which are not timed. Two processes "
+        f"counted {controls} times as far as one: 2 is a free machine. {verdict}\n\n"
+        f"{table(['fit', 'seconds', 'test error, %'], rows)}{where(results.get('environment'))}"
+    )
+
+
 def honesty_sections(results: dict[str, Any]) -> Iterator[str]:
     """Return how often intervals hold the truth on noise, and cross-validated beside test errors of tables."""
     rows = []
@@ -249,6 +266,7 @@ SOURCES = {
     "maps": ("Maps", map_sections),
     "learner": ("The learner", learner_sections),
     "honesty": ("Are reported errors those of new rows?", honesty_sections),
+    "competitors": ("Against Spark ML and dask-ml", competitor_sections),
     "large_file": ("Training from a large Parquet set", large_file_sections),
 }
 

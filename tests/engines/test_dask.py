@@ -40,7 +40,7 @@ def blocks(cuts, *arrays):
 @pytest.mark.parametrize("n_parts", CUTS)
 def test_any_number_of_partitions_in_any_order(client, local, settings, n_parts):
     order = np.random.default_rng(n_parts).permutation(len(Y))
-    model = CraftClassifier(**SETTINGS[settings])
+    model = CraftClassifier(loss="squared", **SETTINGS[settings])
     assert fit(model, blocks(CUTS[n_parts], X[order], Y[order]), client=client) is model
     assert_same_model(model, local[settings])
     np.testing.assert_array_equal(model.predict(X), local[settings].predict(X))
@@ -50,13 +50,13 @@ def test_labels_of_one_partition_only(client, local):
     order = np.argsort(Y, kind="stable")
     for settings in ("automatic", "explicit"):
         parts = blocks([100, 850], X[order], Y[order])
-        assert_same_model(fit(CraftClassifier(**SETTINGS[settings]), parts), local[settings])
+        assert_same_model(fit(CraftClassifier(loss="squared", **SETTINGS[settings]), parts), local[settings])
 
 
 def test_blocks_of_delayed_parts_with_threads_of_one_worker(local):
     with Client(processes=False, n_workers=1, threads_per_worker=3, dashboard_address=None):
         parts = [(delayed(rows), delayed(labels)) for rows, labels in zip(np.split(X, 9), np.split(Y, 9), strict=True)]
-        assert_same_model(fit(CraftClassifier(**SMALL), parts), local["automatic"])
+        assert_same_model(fit(CraftClassifier(loss="squared", **SMALL), parts), local["automatic"])
 
 
 def test_chains_share_the_threads_of_a_worker():
@@ -91,8 +91,8 @@ def test_sparse_chunks(client, local):
 
 def test_float32_rows(client):
     rows = X.astype(np.float32)
-    whole = CraftClassifier(**SMALL).fit(rows, Y)
-    model = fit(CraftClassifier(**SMALL), da.from_array(rows, chunks=(200, -1)), da.from_array(Y))
+    whole = CraftClassifier(loss="squared", **SMALL).fit(rows, Y)
+    model = fit(CraftClassifier(loss="squared", **SMALL), da.from_array(rows, chunks=(200, -1)), da.from_array(Y))
     assert repr(model.choices_) == repr(whole.choices_)
     assert model.predict_proba(rows).dtype == np.float32
     scores = np.sort(whole.decision_function(rows), axis=1)
@@ -117,7 +117,7 @@ def test_dataframes(client):
 
 def test_without_a_cluster(local):
     rows, labels = da.from_array(X, chunks=(200, -1)), da.from_array(Y, chunks=200)
-    assert_same_model(fit(CraftClassifier(**SMALL), rows, labels), local["automatic"])
+    assert_same_model(fit(CraftClassifier(loss="squared", **SMALL), rows, labels), local["automatic"])
 
 
 @pytest.mark.parametrize("packed", [False, True])
@@ -146,8 +146,8 @@ def test_rows_in_memory_are_counted_where_they_are(client):
     owners = Cluster.of(client, None).owners(tasks, [part.key for part in parts])
     held = {key[1]: workers for key, workers in client.who_has(rows).items()}
     assert all(owners[part.key] in held[i] for i, part in enumerate(parts))
-    model = fit(CraftClassifier(**SETTINGS["covariance"]), rows, labels)
-    assert_same_model(model, CraftClassifier(**SETTINGS["covariance"]).fit(rows.compute(), labels.compute()))
+    model = fit(CraftClassifier(loss="squared", **SETTINGS["covariance"]), rows, labels)
+    assert_same_model(model, CraftClassifier(loss="squared", **SETTINGS["covariance"]).fit(rows.compute(), labels.compute()))
 
 
 def test_what_partitions_share_belongs_to_no_worker():

@@ -123,7 +123,7 @@ def test_a_worker_without_numba(client):
     client.run(hide_numba, workers=[address])
     try:
         with pytest.raises(RuntimeError, match=rf"Workers must have .* as here, but {address} has an error: .*numba"):
-            fit(CraftClassifier(**SMALL), [delayed((X, Y))])
+            fit(CraftClassifier(loss="squared", **SMALL), [delayed((X, Y))])
     finally:
         client.run(show_numba, workers=[address])
 
@@ -138,7 +138,7 @@ def test_a_worker_of_another_version(client):
     client.run(set_version, "9.0", workers=[address])
     try:
         with pytest.raises(RuntimeError, match=rf"Workers must have craftmaps {here} as here, but {address} has 9.0"):
-            fit(CraftClassifier(**SMALL), [delayed((X, Y))])
+            fit(CraftClassifier(loss="squared", **SMALL), [delayed((X, Y))])
     finally:
         client.run(set_version, here, workers=[address])
 
@@ -160,7 +160,7 @@ def test_bad_rows_are_named(client, settings):
 def test_partitions_that_do_not_fit_each_other(client):
     parts = [delayed((X, Y)), delayed((X[:, :3], Y))]
     with pytest.raises(ValueError, match="the same n_features_in_, got"):
-        fit(CraftClassifier(**SMALL), parts)
+        fit(CraftClassifier(loss="squared", **SMALL), parts)
     with pytest.raises(ValueError, match=r"^Partition 1: X has 3 features, but CraftClassifier is expecting 6"):
         fit(CraftClassifier(**EXPLICIT), parts)
     with pytest.raises(ValueError, match=r"^Partition 0 must be \(X, y\) or \(X, y, sample_weight\), got 1 parts"):

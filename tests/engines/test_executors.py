@@ -34,7 +34,7 @@ def processes():
 
 @pytest.mark.parametrize("settings", SETTINGS)
 def test_any_executor(settings, processes):
-    whole = CraftClassifier(**SETTINGS[settings]).fit(X, Y)
+    whole = CraftClassifier(loss="squared", **SETTINGS[settings]).fit(X, Y)
     blocks = [read_block(rows) for rows in PARTS]
     with ThreadPoolExecutor(2) as threads:
         for executor, parts in (
@@ -42,7 +42,7 @@ def test_any_executor(settings, processes):
             (threads, iter(blocks)),
             (processes, [partial(read_block, rows) for rows in PARTS]),
         ):
-            model = CraftClassifier(**SETTINGS[settings])
+            model = CraftClassifier(loss="squared", **SETTINGS[settings])
             tally = tally_blocks(model, parts, executor, n_tasks=3)
             assert_same_model(model.finish(tally), whole)
 
@@ -54,7 +54,7 @@ def test_joblib():
 
 
 def test_a_settled_estimator_keeps_its_features():
-    model = CraftClassifier(**SETTINGS["covariance"]).fit(X[:300], Y[:300])
+    model = CraftClassifier(loss="squared", **SETTINGS["covariance"]).fit(X[:300], Y[:300])
     features, coef = model.features_, model.coef_
     tally = tally_blocks(model, [(X[300:], Y[300:], np.full(600, 2.0))])
     assert tally.features.difference(features) is None
@@ -65,7 +65,7 @@ def test_a_settled_estimator_keeps_its_features():
 
 
 def test_no_rows_are_sent_with_the_estimator():
-    model = CraftClassifier(**SETTINGS["automatic"]).fit(X, Y)
+    model = CraftClassifier(loss="squared", **SETTINGS["automatic"]).fit(X, Y)
     assert X[0].tobytes() in pickle.dumps(model)
     assert not any(row.tobytes() in pickle.dumps(to_ship(model)) for row in X)
 
@@ -81,6 +81,6 @@ def test_bad_blocks_are_named():
         tally_blocks(CraftClassifier(**EXPLICIT), [(X, Y), (X, Y, Y, Y)])
     with pytest.raises(ValueError, match="at least one row with a positive weight, got none"):
         tally_blocks(CraftClassifier(**EXPLICIT), [])
-    waiting = CraftClassifier(**SETTINGS["automatic"]).partial_fit(X, Y)
+    waiting = CraftClassifier(loss="squared", **SETTINGS["automatic"]).partial_fit(X, Y)
     with pytest.raises(ValueError, match=r"call settle\(X, y\) first"):
         tally_blocks(waiting, [(X, Y)])

@@ -15,6 +15,7 @@ from tests.engines.spark_session import PYSPARK_WARNINGS, spark  # noqa: F401 - 
 
 pytestmark = PYSPARK_WARNINGS
 MODEL = CraftClassifier(Polynomial(2), metric=None, **SMALL)
+COVARIANCE = CraftClassifier(Polynomial(2), metric="covariance", **SMALL)
 
 
 def fit(df, model=MODEL, features="features", label="label", **options):
@@ -31,8 +32,9 @@ def test_a_number_that_is_none_is_named_by_partition_and_row(spark):  # noqa: F8
     ends = np.cumsum([row["count"] for row in sizes])
     partition = int(np.searchsorted(ends, 250, side="right"))
     row = 250 - ends[partition - 1]
-    with pytest.raises(ValueError, match=f"^Partition {partition}, row {row}: Input X contains NaN.$"):
-        fit(df)
+    for model in (MODEL, COVARIANCE):  # in the only pass, and in the first one
+        with pytest.raises(ValueError, match=f"^Partition {partition}, row {row}: Input X contains NaN.$"):
+            fit(df, model)
 
 
 def with_null(values, row, value=None):
@@ -58,13 +60,14 @@ def test_rows_that_cannot_be_learned_from(change, message, batch_rows):
     """In any batch of a task, and in a partition that begins in the middle of one."""
     pytest.importorskip("pyspark")
     from craftmaps.learners.partitions import prepared
-    from craftmaps.spark.fitting import _survey_rows
+    from craftmaps.spark.passes import survey_rows
+    from craftmaps.spark.rows import blocks
 
     place = np.r_[np.arange(5) + (2 << 33), np.arange(395) + (3 << 33)]
     columns = {"X": pa.array(list(ROWS)), "y": pa.array(Y), "place": pa.array(place), "weight": pa.array(WEIGHT)}
     batches = pa.table(columns | change).combine_chunks().to_batches(batch_rows)
     with pytest.raises(ValueError, match=f"^Partition 3, row 2: {message}"):
-        list(_survey_rows(iter(batches), 1, prepared(MODEL)))
+        list(survey_rows(iter(batches), 1, blocks, prepared(MODEL)))
 
 
 def test_no_row_has_a_weight(spark):  # noqa: F811
@@ -86,6 +89,7 @@ def test_no_row_has_a_weight(spark):  # noqa: F811
         ({"features": 3}, TypeError, "features must be a column or a list of columns, got 3"),
         ({"weight": "text"}, TypeError, "weight must be of numeric columns, got the column 'text'"),
         ({"n_tasks": 0}, ValueError, "n_tasks must be an integer of at least 1, got 0"),
+        ({"memory_limit": "1GB"}, ValueError, "memory_limit must be an integer of at least 1, got '1GB'"),
         ({"model": CraftClassifier(cv=[([0], [1])])}, TypeError, "cv must be an int or None .* got list"),
         ({"model": CraftClassifier(n_components=0)}, ValueError, "n_components"),
     ],
@@ -105,7 +109,7 @@ def test_a_query_that_is_not_deterministic(spark, tmp_path):  # noqa: F811
 
     df = frame(spark, 1)
     with pytest.warns(UserWarning, match="df had 400 rows when it was first read, and then 397: cache it"):
-        fit(df.mapInArrow(fewer_rows, df.schema), n_tasks=1)
+        fit(df.mapInArrow(fewer_rows, df.schema), COVARIANCE, n_tasks=1)
 
 
 def test_a_worker_with_another_version(spark, monkeypatch):  # noqa: F811

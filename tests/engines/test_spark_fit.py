@@ -1,8 +1,12 @@
 """A fit on a Spark cluster gives the model that a local fit on the same rows gives."""
 
 import os
+import re
 import signal
+import sys
+import time
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -30,8 +34,8 @@ def test_any_number_of_partitions(spark, n_partitions):  # noqa: F811
 
 
 def test_automatic_choices(spark):  # noqa: F811
-    model = fit(CraftClassifier(**SMALL), frame(spark, 4, RNG.permutation(400)))
-    assert_same(model, CraftClassifier(**SMALL).fit(ROWS, Y))
+    model = fit(CraftClassifier(loss="squared", **SMALL), frame(spark, 4, RNG.permutation(400)))
+    assert_same(model, CraftClassifier(loss="squared", **SMALL).fit(ROWS, Y))
 
 
 def test_as_many_tasks_as_asked_for(spark):  # noqa: F811
@@ -97,6 +101,72 @@ def test_a_triangle_of_several_tiles(spark, packed):  # noqa: F811
     np.testing.assert_allclose(mine, theirs, rtol=0, atol=(1e-6 if packed else 1e-14) * theirs.max())
 
 
+@pytest.mark.parametrize("packed", [False, True])
+def test_columns_that_do_not_fit_a_task_are_counted_one_share_after_another(spark, caplog, packed):  # noqa: F811
+    settings = EXPLICIT | {"n_components": 1300, "packed": packed}
+    whole = CraftClassifier(**settings).fit(ROWS, Y)
+    n_bytes = sys.getsizeof(whole.tally_)
+    with caplog.at_level("INFO", "craftmaps.spark"):
+        model = fit(CraftClassifier(**settings), frame(spark, 3), memory_limit=n_bytes // 2)
+    assert re.search("in 2 tasks, in [23] passes", caplog.text)
+    found, expected = (np.tril(one.tally_.statistic.gram) for one in (model, whole))
+    np.testing.assert_allclose(found, expected, rtol=0, atol=(1e-6 if packed else 1e-14) * expected.max())
+    if not packed:  # coefficients from sums in single precision depend on their order
+        assert_same(model, whole)
+    with pytest.raises(ValueError, match=r"Workers must have .* bytes for tallies of 1300 features, got 1,000"):
+        fit(CraftClassifier(**settings), frame(spark, 3), memory_limit=1000)
+
+
+def counting_readings(folder):
+    """Return a function for `mapInArrow` that leaves a file for each time that a partition is read to its end."""
+
+    def run(batches):
+        yield from batches
+        Path(folder, str(time.time_ns())).touch()
+
+    return run
+
+
+def test_rows_are_read_once_where_nothing_depends_on_them(spark, tmp_path):  # noqa: F811
+    for name, settings in {"once": EXPLICIT, "twice": EXPLICIT | {"metric": "covariance"}}.items():
+        folder = tmp_path / name
+        folder.mkdir()
+        df = frame(spark, 3)
+        fit(CraftClassifier(**settings), df.mapInArrow(counting_readings(str(folder)), df.schema))
+    once, twice = (len(list((tmp_path / name).iterdir())) for name in ("once", "twice"))
+    assert twice == 6
+    assert 3 <= once <= 4  # the survey of one row leaves off in the first partition, or at its end
+
+
+def test_tasks_send_their_share_of_the_held_out_sample():
+    """The rows of all tasks together are hardly more than those of the sample."""
+    pytest.importorskip("pyspark")
+    from craftmaps.learners.counting import Counting
+    from craftmaps.learners.partitions import prepared, settled_on, survey_part, to_ship
+    from craftmaps.spark import passes
+    from craftmaps.spark.messages import received, rows_of
+
+    rows = np.random.default_rng(0).normal(size=(4000, 5))
+    labels = (rows[:, 0] * rows[:, 1] > 0).astype(int)
+    model = CraftClassifier(**EXPLICIT | {"metric": "covariance", "holdout_rows": 50})
+    model.settle_rows = 50
+    ready = prepared(model)
+    found = survey_part(ready, rows, labels)
+    counting = Counting(to_ship(settled_on(ready, found)), found.theta)
+
+    class Block(NamedTuple):
+        values: tuple
+
+    kept = 0
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(passes, "task_number", lambda: 0)
+        for part in np.array_split(np.arange(4000), 8):
+            batches = passes.tally_rows(iter([]), 1, lambda *_: iter([Block((rows[part], labels[part]))]), counting)  # noqa: B023
+            *_, last = received(rows_of(batches))
+            kept += last.value.held_out.sample.hashes.size
+    assert 50 <= kept <= 100
+
+
 def test_an_executor_is_killed_in_the_middle_of_the_pass(spark, tmp_path):  # noqa: F811
     def killing_once(batches):
         # A row of partition 1 passes: the first time in the survey, the second time in the pass that is interrupted.
@@ -113,6 +183,7 @@ def test_an_executor_is_killed_in_the_middle_of_the_pass(spark, tmp_path):  # no
 
     df = frame(spark, 2, np.argsort(Y, kind="stable"))
     df = df.mapInArrow(killing_once, df.schema)
-    model = fit(CraftClassifier(**EXPLICIT), df)
+    settings = EXPLICIT | {"metric": "covariance"}
+    model = fit(CraftClassifier(**settings), df)
     assert len(list(tmp_path.iterdir())) > 2  # the partition was read again
-    assert_same(model, CraftClassifier(**EXPLICIT).fit(ROWS, Y))
+    assert_same(model, CraftClassifier(**settings).fit(ROWS, Y))

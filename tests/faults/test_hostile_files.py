@@ -329,11 +329,11 @@ CHECKPOINT = {
         "feature_sums must be",
     ),
     "a smaller square": (
-        lambda h: statistic(h)["gram"].update(square=np.eye(7)),
+        lambda h: statistic(h).update(gram={"square": np.eye(7)}),
         "gram.square must be",
     ),
     "a statistic that is no number": (
-        lambda h: statistic(h)["gram"]["square"].__setitem__((0, 0), np.nan),
+        lambda h: statistic(h)["gram"]["triangle"].__setitem__(0, np.nan),
         "finite",
     ),
     "more rows than were counted": (lambda h: h.update(n_rows=81), "n_rows must be the 80 rows"),

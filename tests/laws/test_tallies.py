@@ -98,6 +98,19 @@ def test_rows_that_were_never_added_cannot_be_taken_out():
         d - b
 
 
+def test_rows_of_a_class_that_were_never_added_are_noticed_without_held_out_rows():
+    model = CraftClassifier(Polynomial(2), 16, metric=None, cv=None, alphas=1e-3, random_state=0).settle(X, LABELS)
+    some = model.tally(X[LABELS != "c"], LABELS[LABELS != "c"])
+    gone = model.tally(X[LABELS == "c"][:3], LABELS[LABELS == "c"][:3])
+    with pytest.raises(ValueError, match=r"added only: some of class .*c.* were not"):
+        some - gone
+    numbers = CraftRegressor(Polynomial(2), 16, metric=None, cv=None, alphas=1e-3, random_state=0).settle(X, NUMBERS)
+    light, heavy = (numbers.tally(X[:9], NUMBERS[:9], np.full(9, weight)) for weight in (1.0, 2.0))
+    with pytest.raises(ValueError, match="added only: their weights were smaller"):
+        light - heavy
+    assert (heavy - light).statistic.weight == 9
+
+
 def test_decay_weighs_rows_less():
     model, (a, b, _, d) = tallies("numbers", weight=np.ones(300))
     y = NUMBERS

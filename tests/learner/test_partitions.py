@@ -4,7 +4,16 @@ import numpy as np
 import pytest
 
 from craftmaps import CraftClassifier, CraftRegressor, Polynomial
-from craftmaps.learners.partitions import finished, prepared, settled_on, survey_part, tally_part
+from craftmaps.learners.counting import Counting
+from craftmaps.learners.partitions import (
+    finished,
+    prepared,
+    settled_on,
+    settled_on_first,
+    survey_part,
+    tally_part,
+    to_ship,
+)
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(400, 5))
@@ -30,8 +39,10 @@ def learned(model, X, y, cuts, weight=None):
     parts = [(X[rows], y[rows], weight[rows]) for rows in np.split(np.arange(len(y)), cuts)]
     ready = prepared(model)
     surveys = [survey for survey in (survey_part(ready, *part) for part in parts) if survey is not None]
-    settled = settled_on(ready, sum(surveys[1:], surveys[0]))
-    tallies = [tally_part(settled, *part) for part in parts]
+    found = sum(surveys[1:], surveys[0])
+    settled = settled_on(ready, found)
+    counting = Counting(to_ship(settled), found.theta)
+    tallies = [counting.tally(*part) for part in parts]
     total = tallies[0]
     for tally in tallies[1:]:
         total += tally
@@ -80,3 +91,46 @@ def test_no_rows_and_one_class():
         settled_on(ready, survey_part(ready, X, np.full(400, "x")))
     with pytest.raises(ValueError, match="the same n_features_in_, got 5 and 3"):
         survey_part(ready, X, Y) + survey_part(ready, X[:, :3], Y)
+
+
+@pytest.mark.parametrize("metric", ["covariance", "gradient", "auto"])
+def test_parts_keep_their_share_of_the_held_out_sample(metric):
+    model = CraftClassifier(**SMALL | {"kernel": Polynomial(2), "metric": metric, "holdout_rows": 40})
+    model.settle_rows = 60
+    rows = np.random.default_rng(1).normal(size=(1000, 5))
+    labels = (rows[:, 0] * rows[:, 1] > 0).astype(int)
+    ready, parts = prepared(model), [slice(i, i + 100) for i in range(0, 1000, 100)]
+    found = None
+    for part in parts:
+        survey = survey_part(ready, rows[part], labels[part])
+        found = survey if found is None else found + survey
+    settled = settled_on(ready, found)
+    counting, unbounded = Counting(to_ship(settled), found.theta), Counting(to_ship(settled))
+    tallies = [counting.tally(rows[part], labels[part]) for part in parts]
+    n_kept = sum(tally.held_out.sample.count.sum() for tally in tallies if tally.held_out.sample is not None)
+    n_spent = settled.tally_.held_out.spent.hashes.size
+    assert 40 <= n_kept <= 40 + 60
+    if metric != "covariance":
+        assert n_spent
+    assert n_kept < sum(unbounded.tally(rows[part], labels[part]).held_out.sample.hashes.size for part in parts) / 3
+    total = tallies[0]
+    for tally in tallies[1:]:
+        total = total + tally
+    whole = settled.tally(rows, labels)
+    np.testing.assert_array_equal(total.held_out.sample.hashes, whole.held_out.sample.hashes)
+    assert total.held_out.theta == whole.held_out.theta
+
+
+@pytest.mark.parametrize("settings", SETTINGS)
+def test_the_first_rows_settle_as_in_a_stream(settings):
+    model, blocks = CraftClassifier(**SETTINGS[settings]), [(X[i : i + 70], Y[i : i + 70]) for i in range(0, 400, 70)]
+    model.settle_rows = 150
+    first = settled_on_first(model, iter(blocks))
+    model.fit_stream(blocks)
+    assert not first.features_.difference(model.features_)
+    assert repr(first.choices_) == repr(model.choices_)
+    total = sum((tally_part(first, *block) for block in blocks[1:]), tally_part(first, *blocks[0]))
+    np.testing.assert_array_equal(total.held_out.sample.hashes, model.tally_.held_out.sample.hashes)
+    np.testing.assert_array_equal(total.held_out.spent.hashes, model.tally_.held_out.spent.hashes)
+    with pytest.raises(ValueError, match="at least one row with a positive weight, got none"):
+        settled_on_first(model, [(X[:3], Y[:3], np.zeros(3))])

@@ -96,6 +96,38 @@ def test_forgotten_rows_are_in_no_file(tmp_path):
     assert not any(row.tobytes() in after for row in gone)
 
 
+@pytest.mark.parametrize(("dtype", "bytes_per_cell"), [(np.float64, 4), (np.float32, 2)])
+def test_one_triangle_is_stored(tmp_path, dtype, bytes_per_cell):
+    model = CraftClassifier(**EXPLICIT | {"n_components": 600, "holdout_rows": 2}).fit(X, LABELS)
+    model.tally_.save(tmp_path / "day.tally", dtype=dtype)
+    size = (tmp_path / "day.tally").stat().st_size
+    assert bytes_per_cell * 600**2 < size < 1.1 * bytes_per_cell * 600**2
+    again, expected = load_tally(tmp_path / "day.tally"), model.tally_.statistic
+    precision = np.finfo(dtype).eps / 2 if dtype == np.float32 else 0
+    np.testing.assert_allclose(np.tril(again.statistic.gram), np.tril(expected.gram), rtol=precision, atol=0)
+    assert again.statistic.rounding == max(np.finfo(dtype).eps, expected.rounding)
+
+
+def test_sums_that_do_not_fit_single_precision_are_not_written(tmp_path):
+    model = CraftRegressor(**EXPLICIT | {"normalize": 1.0, "kernel": Polynomial(1), "feature_map": None})
+    tally = model.fit(X * 1e25, NUMBERS).tally_
+    with np.errstate(over="ignore"), pytest.raises(ValueError, match="do not fit float32: save them as float64"):
+        tally.save(tmp_path / "day.tally", dtype=np.float32)
+    with pytest.raises(ValueError, match="dtype must be float64 or float32, got 'float16'"):
+        tally.save(tmp_path / "day.tally", dtype="float16")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_whole_square_of_an_earlier_version_is_read(tmp_path):
+    model = CraftClassifier(**EXPLICIT).fit(X, LABELS)
+    model.tally_.save(tmp_path / "new.tally")
+    header = read(tmp_path / "new.tally")
+    header["tally"]["statistic"]["gram"] = model.tally_.statistic.to_plain()["gram"]
+    assert list(header["tally"]["statistic"]["gram"]) == ["square"]
+    write(tmp_path / "old.tally", header)
+    same_statistic(load_tally(tmp_path / "old.tally"), model.tally_)
+
+
 PARAMETERS = {
     "plain": EXPLICIT,
     "automatic": SMALL,
@@ -139,7 +171,36 @@ def test_a_model_without_its_tally_says_so(tmp_path):
 
 
 DAMAGED = {
-    "a smaller square": (lambda h: h["tally"]["statistic"]["gram"].update(square=np.eye(7)), "gram.square must be"),
+    "a smaller square": (
+        lambda h: h["tally"]["statistic"].update(gram={"square": np.eye(7)}),
+        "gram.square must be",
+    ),
+    "a smaller triangle": (
+        lambda h: h["tally"]["statistic"]["gram"].update(triangle=np.ones(299)),
+        "gram.triangle must be an array of 300 numbers",
+    ),
+    "a triangle of NaN": (
+        lambda h: h["tally"]["statistic"]["gram"].update(triangle=np.full(300, np.nan)),
+        "gram.triangle must consist of finite numbers",
+    ),
+    "a triangle of whole numbers": (
+        lambda h: h["tally"]["statistic"]["gram"].update(triangle=np.ones(300, np.int64)),
+        "gram.triangle must be an array of 300 numbers as float64 or float32",
+    ),
+    "a triangle and a square": (
+        lambda h: h["tally"]["statistic"]["gram"].update(square=np.eye(24)),
+        "gram has an unknown value 'square'",
+    ),
+    "sums of squares below zero": (
+        lambda h: h["tally"]["statistic"]["gram"].update(triangle=np.full(300, -1.0)),
+        "sums of squares below zero",
+    ),
+    "a triangle of nothing": (
+        lambda h: h["tally"]["statistic"].update(
+            gram={"triangle": np.zeros(0)}, feature_sums=np.zeros(0), cross=np.zeros((0, 3))
+        ),
+        "at least one feature",
+    ),
     "another width": (lambda h: h["tally"].update(width=2**20), "must be of the width"),
     "no map": (lambda h: h["tally"].update(lift=None), "lift must be"),
     "a parameter of nobody": (lambda h: h["parameters"].update(verbos=1), "verbos must be a parameter"),

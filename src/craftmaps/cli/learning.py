@@ -17,8 +17,8 @@ from craftmaps.cli.terminal import say
 
 _MOST_BYTES = 2**26  # of the description of a run, most of which is names of columns
 # In order of time, and the one that each phase of the learner counts towards. Once the map is drawn rows are counted.
-_PHASES = ("choices", "learning", "solving")
-_TIMED_AS = {
+PHASES = ("choices", "learning", "solving")
+TIMED_AS = {
     Phase.CHOICES: "choices",
     Phase.METRIC: "choices",
     Phase.MAP: "learning",
@@ -138,7 +138,7 @@ class WatchedPass:
             raise ValueError(f"After {self._n_rows:,} rows: {error.__cause__}") from None
         self._is_whole = True
         seconds = self._clock.read()
-        return {phase: seconds[phase] for phase in _PHASES if phase in seconds}
+        return {phase: seconds[phase] for phase in PHASES if phase in seconds}
 
     @contextmanager
     def resumable(self) -> Iterator[None]:
@@ -157,7 +157,7 @@ class WatchedPass:
 
     def _hear(self, step: Step) -> None:
         """Show a step and time its phase."""
-        self._clock.turn_to(_TIMED_AS[step.phase])
+        self._clock.turn_to(TIMED_AS[step.phase])
         self._progress.step(step)
 
     def keep(self) -> None:

@@ -6,25 +6,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from scipy.sparse import issparse
-
 from craftmaps import load_model, streams
 from craftmaps.learners.persistence import container
 from craftmaps.streams import Block, Column, Columns
+from craftmaps.streams.narrow_rows import dense_where_narrow
 
-WIDEST_DENSE = 2048
 _LABEL_KINDS = {"b": "boolean", "i": "integer", "u": "integer", "f": "number"}
 
 
 def blocks_of(stream: streams.Stream) -> Iterator[Block]:
-    """Yield the blocks of a stream, narrow sparse rows as dense rows.
-
-    A model must not depend on the format of a file, but automatic choices compare more metrics for dense rows, and unit
-    lengths of sparse rows round differently.
-    """
-    for block in stream.blocks():
-        is_narrow = issparse(block.X) and block.X.shape[1] <= WIDEST_DENSE
-        yield block._replace(X=block.X.toarray()) if is_narrow else block
+    """Yield the blocks of a stream, narrow sparse rows as dense rows."""
+    return dense_where_narrow(stream.blocks())
 
 
 def read_model(path: Path, name: str = "MODEL") -> Any:

@@ -7,14 +7,14 @@ from craftmaps import Tally
 from craftmaps._system.progress import heard_by
 from craftmaps.cli.progress_bar import ProgressBar
 from craftmaps.learners.partitions import prepared, settled_on, survey_part
-from craftmaps.learners.survey import Survey
+from craftmaps.learners.prepass import Prepass
 from craftmaps.streams import Block
 
 
 def settle(model: Any, blocks: Iterable[Block], progress: ProgressBar) -> Any:
     """Return a learner that is settled, as `fit` would be, on a sample of all rows; it has counted none."""
     model = prepared(model)
-    survey: Survey | None = None
+    survey: Prepass | None = None
 
     def count(block: Block) -> None:
         nonlocal survey

@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-import numpy as np
 import typer
 
 from craftmaps._system.memory_budget import Budget
+from craftmaps.scores.class_limit import ClassLimit
 from craftmaps.scores.target_look import TargetLook
 from craftmaps.streams import Block
 
@@ -47,18 +47,4 @@ def labelled(blocks: Iterable[Block]) -> Iterator[Block]:
 
 def checked_classes(blocks: Iterable[Block], target: Any, budget: Budget, fewest: int = 1) -> Iterator[Block]:
     """Yield blocks; refuse more classes than fit, before the learner allocates them, and at the end too few."""
-    labels: set[Any] = set()
-    n_rows = 0
-    for block in blocks:
-        y: Any = block.y
-        labels.update(np.unique(y).tolist())
-        n_rows += y.size
-        if len(labels) > budget.most_classes:
-            raise ValueError(
-                f"The target {target!r} has more than {budget.most_classes:,} classes in {n_rows:,} rows, which is "
-                f"what fits in {budget.n_bytes / 1e9:.1f} GB: ask for fewer --components, or predict a number with "
-                "--regression."
-            )
-        yield block
-    if len(labels) < fewest:
-        raise ValueError(f"The target {target!r} must have at least {fewest} classes, got only {labels.pop()!r}.")
+    return ClassLimit(target, budget.most_classes, budget.n_bytes, fewest)(blocks)

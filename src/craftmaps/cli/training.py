@@ -10,6 +10,7 @@ from craftmaps import streams
 from craftmaps._system.memory import peak_memory
 from craftmaps._system.memory_budget import Budget
 from craftmaps.cli import interrupts
+from craftmaps.cli.cluster_pass import ClusterPass, Engine
 from craftmaps.cli.files import writing
 from craftmaps.cli.learning import CheckpointFolder, WatchedPass
 from craftmaps.cli.model_rows import blocks_of
@@ -35,15 +36,21 @@ class Training:
         budget: Budget,
         regression: bool | None = None,
         folder: CheckpointFolder | None = None,
+        engine: Engine | None = None,
     ):
         self._rows, self._budget = rows, budget
         self.seconds: dict[str, float] = {}
         self._evaluation: Evaluation | None = None
         self.model, first, blocks = rows.new_learner(parameters, budget, regression)
         self._sample = first.X[:_SAMPLE_ROWS].copy()
-        self._progress = ProgressBar("Learning", rows.extent)
         for_learner = (block[:2] if block.weight is None else block[:3] for block in blocks)
-        self._pass = WatchedPass(self.model, for_learner, self._progress, folder)
+        self._pass: WatchedPass | ClusterPass
+        if engine is None:
+            self._progress = ProgressBar("Learning", rows.extent)
+            self._pass = WatchedPass(self.model, for_learner, self._progress, folder)
+        else:
+            self._pass = ClusterPass(self.model, for_learner, rows, budget, engine)
+            self._progress = self._pass.progress
 
     def learn(self, every: int) -> None:
         """Train on all rows; write a checkpoint after `every` rows."""

@@ -8,14 +8,19 @@ from craftmaps import CraftClassifier, CraftRegressor, streams
 from craftmaps._system.memory import total_memory
 from craftmaps._system.memory_budget import Budget, TooWideError, memory_budget
 from craftmaps.cli.argument_names import named_as_options
-from craftmaps.cli.model_rows import WIDEST_DENSE, blocks_of, open_labelled_rows
+from craftmaps.cli.model_rows import blocks_of, open_labelled_rows
 from craftmaps.cli.progress_bar import PartOfStream
 from craftmaps.cli.target_checks import checked_classes, is_regression
+from craftmaps.scores.class_limit import ClassLimit
 from craftmaps.scores.held_out_share import HeldOutShare
 from craftmaps.scores.target_look import look_at_target
 from craftmaps.streams import Block
+from craftmaps.streams.file_parts import FileRows, Spread, parts_of
+from craftmaps.streams.narrow_rows import WIDEST_DENSE, dense_where_narrow
 
 _USUAL_ROWS = 8192
+_SMALLEST_PART, _LARGEST_PART = 2**16, 2**28
+_PARTS_A_WORKER = 4  # so that none waits long for the last one
 _BYTES_OF_SPARSE_ROW = 4096
 
 
@@ -108,6 +113,16 @@ class TrainingRows:
         """Yield the blocks to train on."""
         blocks = blocks_of(self.stream)
         return blocks if self.held_out is None else self.held_out.for_training(blocks)
+
+    def parts(self, n_workers: int, budget: Budget, is_of_classes: bool, spread: Spread) -> list[FileRows]:
+        """Cut the files into parts that so many workers read; the steps between rows and learner go with them."""
+        n_bytes = (self.stream.total_bytes or 0) // (_PARTS_A_WORKER * n_workers)
+        steps: list[Any] = [dense_where_narrow]
+        if self.held_out is not None:
+            steps.append(self.held_out.training_rows)
+        if is_of_classes:
+            steps.append(ClassLimit(self.columns.target, budget.most_classes, budget.n_bytes))
+        return parts_of(self.stream, min(max(n_bytes, _SMALLEST_PART), _LARGEST_PART), steps, spread)
 
     def open_test(self, source: Any) -> streams.Stream:
         """Open test rows, with the columns of these rows."""

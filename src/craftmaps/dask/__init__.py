@@ -1,6 +1,7 @@
 """Learning from the partitions of a Dask cluster, and predicting them."""
 
 import logging
+from functools import partial
 from typing import Any
 
 try:
@@ -13,9 +14,10 @@ from craftmaps._system.progress import shown
 from craftmaps.dask.blocks import blocks_of
 from craftmaps.dask.cluster import Cluster
 from craftmaps.dask.prediction import decision_function, predict, predict_proba, transform
+from craftmaps.learners.counting import Counting
 from craftmaps.learners.estimator import OnePassEstimator
-from craftmaps.learners.partitions import finished, needs_survey, prepared, settled_on, survey_part
-from craftmaps.learners.survey import Survey
+from craftmaps.learners.partitions import finished, needs_survey, of_block, prepared, settled_on, survey_part, to_ship
+from craftmaps.learners.prepass import Prepass
 
 __all__ = ["decision_function", "fit", "predict", "predict_proba", "transform"]
 
@@ -71,18 +73,19 @@ def fit(
     blocks = dict(enumerate(blocks_of(X, y, sample_weight)))
     ready, cluster = prepared(estimator), Cluster.of(client, memory_limit)
     with shown(estimator.verbose) as progress:
-        settled = settled_on(ready, _survey(cluster, ready, blocks))
-        tally = cluster.tally(settled, blocks)
+        found = _survey(cluster, ready, blocks)
+        settled = settled_on(ready, found)
+        tally = cluster.tally(Counting(to_ship(settled), found.theta), blocks)  # type: ignore[union-attr]
         progress.show(tally.n_rows, 1.0)
         return finished(estimator, settled, tally)
 
 
-def _survey(cluster: Cluster, ready: OnePassEstimator, blocks: dict[int, Any]) -> Survey | None:
+def _survey(cluster: Cluster, ready: OnePassEstimator, blocks: dict[int, Any]) -> Prepass | None:
     """Survey all partitions or, where nothing depends on rows, the first one that has any."""
     shares = [blocks] if needs_survey(ready) else ({number: block} for number, block in blocks.items())
     for share in shares:
         _LOG.info("Surveying %d of %d partitions.", len(share), len(blocks))
-        survey = cluster.added_up("survey", survey_part, ready, share)
+        survey = cluster.added_up("survey", partial(of_block, partial(survey_part, ready)), share)
         if survey is not None:
             return survey
     return None

@@ -10,7 +10,8 @@ import math
 import pickle
 import sys
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import cycle
@@ -25,18 +26,26 @@ from dask.delayed import Delayed
 from dask.highlevelgraph import HighLevelGraph
 from dask.sizeof import sizeof
 from dask.utils import parse_bytes
-from distributed import get_client
+from distributed import get_client, get_worker
 
 from craftmaps import __version__
 from craftmaps._system.memory import available_memory
 from craftmaps._system.threads import n_threads, threads
-from craftmaps.learners.estimator import OnePassEstimator
-from craftmaps.learners.partitions import added, assembled, n_owners_for, of_block, tally_columns, tally_part
-from craftmaps.learners.survey import Survey
+from craftmaps.learners.counting import Counting, assembled, n_owners_for
+from craftmaps.learners.partitions import added, of_block
+from craftmaps.learners.prepass import Prepass
 from craftmaps.learners.tally import Tally
 
 _LOG = logging.getLogger("craftmaps.dask")
 _LARGE_GRAPH = "distributed.admin.large-graph-warning-threshold"
+
+
+Listener = Callable[[int, int], None]  # the number of a part, and of its rows
+
+
+def count_block(counting: Counting, block: tuple, name: str) -> Tally:
+    """Return the tally of a block (X, y) or (X, y, sample_weight)."""
+    return of_block(counting.tally, block, name)
 
 
 class Worker(NamedTuple):
@@ -57,9 +66,10 @@ class Cluster:
 
     client: Any
     workers: dict[Any, Worker]
+    listener: Listener | None = None
 
     @classmethod
-    def of(cls, client: Any, memory_limit: Any) -> Self:
+    def of(cls, client: Any, memory_limit: Any, listener: Listener | None = None) -> Self:
         """Look at the workers of a client, and refuse workers that cannot do the work."""
         limit = None if memory_limit is None else parse_bytes(memory_limit)
         try:
@@ -74,28 +84,34 @@ class Cluster:
             workers[address] = Worker(cores, limit or (memory or math.inf) / 2)
         if not workers:
             raise RuntimeError(f"client must have at least one worker, got none at {client.scheduler.address}.")
-        return cls(client, workers)
+        return cls(client, workers, listener)
 
-    def tally(self, settled: OnePassEstimator, blocks: dict[int, Delayed]) -> Tally:
-        """Return the tally of all blocks, in several passes where no worker can hold all columns."""
-        n_bytes = 2 * sys.getsizeof(settled.tally_)  # that of a block, and that of the blocks before it
-        n_owners = n_owners_for(settled, n_bytes, min(worker.memory for worker in self.workers.values()))
+    @property
+    def n_chains(self) -> int:
+        """How many parts are counted at once at the most."""
+        return sum(worker.n_threads for worker in self.workers.values())
+
+    def tally(self, counting: Counting, blocks: dict[int, Delayed], count: Callable = count_block) -> Tally:
+        """Return the tally of all blocks, in several passes where no worker can hold all columns.
+
+        `count(counting, block, name)` returns that of one block.
+        """
+        n_bytes = 2 * sys.getsizeof(counting.settled.tally_)  # that of a block, and that of the blocks before it
+        n_owners = n_owners_for(counting.settled, n_bytes, min(worker.memory for worker in self.workers.values()))
         _LOG.info("Tallying %d partitions on %d workers, in %d passes.", len(blocks), len(self.workers), n_owners)
         if n_owners == 1:
-            return self.added_up("tally", tally_part, settled, blocks, n_bytes)
-        works = [partial(tally_columns, owner, n_owners) for owner in range(n_owners)]
-        return assembled(self.added_up("tally_columns", work, settled, blocks, n_bytes / n_owners) for work in works)
+            return self.added_up("tally", partial(count, counting), blocks, n_bytes)
+        works = [partial(count, owner) for owner in counting.owners(n_owners)]
+        return assembled(self.added_up("tally_columns", work, blocks, n_bytes / n_owners) for work in works)
 
-    def added_up(
-        self, name: str, work: Callable, estimator: Any, blocks: dict[int, Delayed], n_bytes: float = 0
-    ) -> Any:
-        """Return the sum of `work(estimator, *block)` over blocks, of which a chain takes so many bytes.
+    def added_up(self, name: str, work: Callable, blocks: dict[int, Delayed], n_bytes: float = 0) -> Any:
+        """Return the sum of `work(block, name)` over blocks, of which a chain takes so many bytes.
 
         Every worker has as many chains as it has threads, or as fit its memory. Their sums are added up in a tree.
         """
         tasks = dict(HighLevelGraph.merge(*(block.__dask_graph__() for block in blocks.values())))
         owners = self.owners(tasks, [block.key for block in blocks.values()])
-        name, data, sums = f"craftmaps_{name}-{uuid4().hex}", cloudpickle.dumps((work, estimator)), []
+        name, data, sums = f"craftmaps_{name}-{uuid4().hex}", cloudpickle.dumps(work), []
         tasks = {key: task for key, task in tasks.items() if key in owners} | {f"{name}-what": (pickle.loads, data)}
         shares = defaultdict(list)
         for number, block in blocks.items():
@@ -105,10 +121,12 @@ class Cluster:
             ends: dict[int, str] = {}
             for i, number in enumerate(share):
                 key, before = f"{name}-{number}", ends.get(i % n_chains)
-                tasks[key] = (_step, f"{name}-what", before, number, blocks[number].key, n_threads)
+                topic = None if self.listener is None else name
+                tasks[key] = (_step, f"{name}-what", before, number, blocks[number].key, n_threads, topic)
                 ends[i % n_chains], owners[key] = key, address
             sums.append(_add_tree(tasks, f"{name}-worker{len(sums)}", list(ends.values())))
-        return self._computed(tasks, _add_tree(tasks, f"{name}-sum", sums), owners, len(data))
+        with self._listening(name):
+            return self._computed(tasks, _add_tree(tasks, f"{name}-sum", sums), owners, len(data))
 
     def owners(self, tasks: dict[Any, Any], blocks: list[Any]) -> dict[Any, Any]:
         """Return the workers of blocks and of all that these need: a worker that holds some of it, or each in turn.
@@ -128,6 +146,19 @@ class Cluster:
                     owners[need] = None
         return owners
 
+    @contextmanager
+    def _listening(self, topic: str) -> Iterator[None]:
+        """Tell the listener of every part that is done."""
+        listener = self.listener
+        if listener is None or self.client is None:
+            yield
+            return
+        self.client.subscribe_topic(topic, lambda event: listener(*event[1]))
+        try:
+            yield
+        finally:
+            self.client.unsubscribe_topic(topic)
+
     def _computed(self, tasks: dict[Any, Any], key: str, owners: dict[Any, Any], n_bytes: int) -> Any:
         """Compute a task, each at its owner as long as that lives; so many bytes of the graph are our own."""
         total = Delayed(key, HighLevelGraph.from_collections(key, tasks, dependencies=()))
@@ -140,10 +171,14 @@ class Cluster:
             return self.client.compute(total, optimize_graph=False).result()
 
 
-def _step(what: tuple[Callable, OnePassEstimator], total: Any, number: int, block: tuple, n_threads: int) -> Any:
+def _step(work: Callable, total: Any, number: int, block: Any, n_threads: int, topic: str | None) -> Any:
     """Return what a block and those before it come to, on the threads that other chains leave."""
     with threads(n_threads):
-        return added(of_block(*what, block, f"Partition {number}"), total)
+        part = work(block, f"Partition {number}")
+    if topic is not None:
+        with suppress(ValueError):  # there is no worker without a cluster
+            get_worker().log_event(topic, (number, part.n_rows))
+    return added(part, total)
 
 
 def _add_tree(tasks: dict[Any, Any], name: str, keys: list[str]) -> str:
@@ -177,7 +212,7 @@ def _looking_around() -> Callable[..., tuple]:
     return look
 
 
-@sizeof.register(Survey)
-def _size_of_survey(survey: Survey) -> int:
-    """Return the bytes of the rows that are kept."""
-    return sizeof(tuple(survey.entries))
+@sizeof.register(Prepass)
+def _size_of_prepass(prepass: Prepass) -> int:
+    """Return the bytes of the rows and hashes that are kept."""
+    return sizeof(tuple(prepass.survey.entries)) + (0 if prepass.lowest is None else prepass.lowest.hashes.nbytes)

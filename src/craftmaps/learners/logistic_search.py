@@ -160,6 +160,7 @@ def is_logistic_tried(tally: Tally, choice: PenaltyChoice | None) -> bool:
 
 
 def refuse_one_look(targets: Targets) -> None:
-    """Refuse the logistic loss where rows are looked at only once."""
+    """Refuse what needs all rows at once, where they are looked at in parts and only once."""
+    targets.weighted(np.empty(0, getattr(targets, "classes", np.empty(0)).dtype), None)
     if targets.loss == "logistic":
         raise ValueError("loss must be 'squared' or 'auto' for rows that are looked at once, got 'logistic': use fit.")

@@ -4,12 +4,10 @@ An engine calls these functions on its workers and adds up the results. All of t
 part that is computed twice, because a worker was lost, gives the same value again and counts once.
 """
 
-import math
 from collections.abc import Callable, Iterable
 from copy import copy
 from dataclasses import replace
 from functools import partial, reduce
-from itertools import chain
 from numbers import Integral
 from typing import Any, TypeVar
 
@@ -18,14 +16,17 @@ import numpy as np
 from craftmaps._system.threads import n_threads, threads
 from craftmaps.kernels import Rows
 from craftmaps.learners.blocks import where
+from craftmaps.learners.counting import Counting, n_rows_of
 from craftmaps.learners.estimator import OnePassEstimator
+from craftmaps.learners.held_out import ALL_ROWS
+from craftmaps.learners.logistic_search import refuse_one_look
 from craftmaps.learners.parameters import checked_rows
+from craftmaps.learners.prepass import LowestHashes, Prepass
 from craftmaps.learners.survey import Survey
 from craftmaps.learners.tally import Tally
-from craftmaps.least_squares.gram_forms import empty_gram
-from craftmaps.least_squares.panel_gram import PanelGram, most_owners
+from craftmaps.learners.waiting_rows import WaitingRows
 
-Sum = TypeVar("Sum", Survey, Tally)
+Sum = TypeVar("Sum", Prepass, Tally)
 
 
 def prepared(estimator: OnePassEstimator) -> OnePassEstimator:
@@ -33,6 +34,7 @@ def prepared(estimator: OnePassEstimator) -> OnePassEstimator:
     ready = estimator._fresh()
     if not (estimator.cv is None or isinstance(estimator.cv, Integral)):
         raise TypeError(f"cv must be an int or None to learn part by part, got {type(estimator.cv).__name__}.")
+    refuse_one_look(ready._new_targets())
     return ready
 
 
@@ -43,9 +45,9 @@ def needs_survey(estimator: OnePassEstimator) -> bool:
     return any_width._begin().settings.recipe.needs_rows
 
 
-def survey_part(estimator: OnePassEstimator, X: Rows, y: Rows, sample_weight: Rows | None = None) -> Survey | None:
-    """Return the survey of a part of the rows by a prepared estimator; None if no row counts."""
-    if not _n_rows(X):
+def survey_part(estimator: OnePassEstimator, X: Rows, y: Rows, sample_weight: Rows | None = None) -> Prepass | None:
+    """Return what a prepared estimator finds out of a part of the rows; None if no row counts."""
+    if not n_rows_of(X):
         return None
     local = copy(estimator)
     rows = checked_rows(local, X, y, sample_weight, reset=True)
@@ -53,18 +55,44 @@ def survey_part(estimator: OnePassEstimator, X: Rows, y: Rows, sample_weight: Ro
         return None
     begun = local._begin()
     targets, y = begun.targets.taking(rows.y)
-    if begun.settings.recipe.needs_rows:
-        return begun.survey(rows.X, y, targets)
-    # Columns, precision and labels are enough: no other row need be sent.
-    return replace(begun.survey(rows.X[:1], y[:1], targets), n_rows=rows.X.shape[0])
+    if not begun.settings.recipe.needs_rows:
+        # Columns, precision and labels are enough: no other row need be sent.
+        return Prepass(replace(begun.survey(rows.X[:1], y[:1], targets), n_rows=rows.X.shape[0]), None)
+    held_out, lowest = begun._held_out(rows.X[:0], y[:0], targets), None
+    if held_out is not None:
+        hashes = held_out.hashes(rows.X, targets.hashes(y))
+        lowest = LowestHashes.of(hashes, held_out.size + begun.settings.recipe.n_first_rows)
+    return Prepass(begun.survey(rows.X, y, targets), lowest)
 
 
-def settled_on(estimator: OnePassEstimator, survey: Survey | None) -> OnePassEstimator:
+def settled_on(estimator: OnePassEstimator, prepass: Prepass | None) -> OnePassEstimator:
     """Return a prepared estimator settled on the survey of all rows; it has counted none."""
-    if survey is None:
+    if prepass is None:
         raise ValueError("There must be at least one row with a positive weight, got none.")
     if needs_survey(estimator):  # else it may be the survey of one part, and other parts have other labels
-        survey.targets.check_solvable()
+        prepass.survey.targets.check_solvable()
+    return _settled(estimator, prepass.survey)
+
+
+def settled_on_first(estimator: OnePassEstimator, blocks: Iterable[Any]) -> OnePassEstimator:
+    """Return an estimator settled on the first rows of blocks, as `fit_stream` settles it; it has counted none."""
+    ready, waiting, begun, targets = prepared(estimator), WaitingRows(), None, None
+    for X, y, *weight in blocks:
+        rows = checked_rows(ready, X, y, weight[0] if weight else None, reset=begun is None)
+        if not rows.kept.size:
+            continue
+        begun = ready._begin() if begun is None else begun
+        targets, y = (targets or begun.targets).taking(rows.y)
+        waiting = waiting.with_copies(rows.X, y, rows.weight)
+        if not begun.settings.recipe.needs_rows or waiting.n_rows >= begun.settings.recipe.n_first_rows:
+            break
+    if begun is None or targets is None:
+        raise ValueError("There must be at least one row with a positive weight, got none.")
+    return _settled(ready, begun.survey(*waiting.first(begun.settings.recipe.n_first_rows), targets))
+
+
+def _settled(estimator: OnePassEstimator, survey: Survey) -> OnePassEstimator:
+    """Return a prepared estimator settled on a survey."""
     settled = copy(estimator)
     settled.n_features_in_ = survey.layout.n_features
     if survey.layout.names is not None:
@@ -77,46 +105,7 @@ def settled_on(estimator: OnePassEstimator, survey: Survey | None) -> OnePassEst
 
 def tally_part(estimator: OnePassEstimator, X: Rows, y: Rows, sample_weight: Rows | None = None) -> Tally:
     """Return the tally of a part of the rows, perhaps of none, by a settled estimator."""
-    return estimator.tally(X, y, sample_weight) if _n_rows(X) else estimator.tally_.emptied()
-
-
-def n_owners_for(estimator: OnePassEstimator, n_bytes: int, memory: float) -> int:
-    """Return how many owners must share the columns of tallies of so many bytes, for one share to fit the memory."""
-    width = estimator.tally_.statistic.cross.shape[0]
-    fewest = n_bytes / most_owners(width)
-    if memory < fewest:
-        raise ValueError(f"Workers must have {fewest:,.0f} bytes for tallies of {width} features, got {memory:,.0f}.")
-    return max(1, math.ceil(n_bytes / memory))
-
-
-def tally_columns(
-    owner: int, n_owners: int, estimator: OnePassEstimator, X: Rows, y: Rows, sample_weight: Rows | None = None
-) -> Tally:
-    """Return the tally of a part of the rows with the columns of the Gram matrix that one of several owners keeps.
-
-    Only the first owner holds rows out. `assembled` makes a tally of what all owners return.
-    """
-    tally = estimator.tally_.emptied()
-    statistic = tally.statistic
-    panels = PanelGram(statistic.cross.shape[0], owner, n_owners, statistic.packed)
-    tally.statistic = statistic._with_gram(panels)  # type: ignore[arg-type]
-    tally.held_out = None if owner else tally.held_out
-    rows = checked_rows(estimator, X, y, sample_weight, reset=False) if _n_rows(X) else None
-    if rows is not None and rows.kept.size:
-        tally.add(*rows.values)
-    return tally
-
-
-def assembled(parts: Iterable[Tally]) -> Tally:
-    """Return the tally whose columns several owners have counted, the first one first."""
-    parts = iter(parts)
-    total = next(parts)
-    statistic = total.statistic
-    whole = empty_gram(statistic.cross.shape[0], statistic.packed)
-    for part in chain([total], parts):
-        part.statistic._gram.write_into(whole)  # type: ignore[union-attr]
-    total.statistic = statistic._with_gram(whole)
-    return total
+    return Counting(estimator).tally(X, y, sample_weight)
 
 
 def added(part: Sum | None, total: Sum | None) -> Sum | None:
@@ -188,32 +177,35 @@ def tally_blocks(
     n_tasks = min(n_tasks or n_threads(), len(blocks))
     shares = [blocks[task::n_tasks] for task in range(n_tasks)]
     spread: Callable = getattr(executor, "map", executor)
+    theta = ALL_ROWS
     if not hasattr(estimator, "n_rows_seen_"):
         ready = prepared(estimator)
-        estimator._become(settled_on(ready, _sum(spread(partial(_of_share, survey_part, ready), shares))))
-    settled = to_ship(estimator)
-    return _sum(spread(partial(_of_share, tally_part, settled), shares)) or settled.tally_
+        found = _sum(spread(partial(_of_share, partial(survey_part, ready)), shares))
+        estimator._become(settled_on(ready, found))
+        theta = found.theta  # type: ignore[union-attr]
+    counting = Counting(to_ship(estimator), theta)
+    return _sum(spread(partial(_of_share, counting.tally), shares)) or counting.empty()
 
 
-def of_block(work: Callable, estimator: OnePassEstimator, block: Any, name: str) -> Any:
+def of_block(work: Callable, block: Any, name: str) -> Any:
     """Return the survey or tally of a block (X, y) or (X, y, sample_weight); an error names block and row."""
     if not isinstance(block, tuple | list) or not 2 <= len(block) <= 3:
         got = f"{len(block)} parts" if isinstance(block, tuple | list) else type(block).__name__
         raise ValueError(f"{name} must be (X, y) or (X, y, sample_weight), got {got}.")
     try:
-        return work(estimator, *block)
+        return work(*block)
     except (ValueError, TypeError) as error:
         kind = ValueError if isinstance(error, ValueError) else TypeError
         raise kind(f"{name}{_where(block)}: {error}") from error
 
 
-def _of_share(work: Callable, estimator: OnePassEstimator, share: list[tuple[int, Any]]) -> Any:
+def _of_share(work: Callable, share: list[tuple[int, Any]]) -> Any:
     """Return the sum over some numbered blocks, on one thread: other tasks have the other cores."""
     total = None
     with threads(1):
         for number, block in share:
             block = block() if callable(block) else block
-            total = added(of_block(work, estimator, block, f"Block {number}"), total)
+            total = added(of_block(work, block, f"Block {number}"), total)
     return total
 
 
@@ -225,10 +217,5 @@ def _sum(parts: Iterable[Sum | None]) -> Sum | None:
 def _where(block: tuple | list) -> str:
     """Name the first row with a number that is not finite, if there is one."""
     X, *others = block
-    columns = (np.reshape(values, (_n_rows(values), -1)) for values in others if np.ndim(values))
+    columns = (np.reshape(values, (n_rows_of(values), -1)) for values in others if np.ndim(values))
     return next(filter(None, (where((part,)) for part in (X, *columns))), "")
-
-
-def _n_rows(X: Any) -> int:
-    """Return the number of rows."""
-    return X.shape[0] if hasattr(X, "shape") else len(X)

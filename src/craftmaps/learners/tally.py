@@ -15,6 +15,8 @@ from craftmaps.learners.targets import Targets
 from craftmaps.least_squares.normal_equations import NormalEquations
 from craftmaps.shaping.row_features import RowFeatures
 
+_ROUNDING = 1e-9  # of sums of weights
+
 
 class RowLayout(NamedTuple):
     """The columns of rows: how many, and their names if they have any."""
@@ -100,14 +102,15 @@ class Tally:
         """The labels seen, sorted; None for numbers."""
         return getattr(self.targets, "classes", None)
 
-    def save(self, path: str | os.PathLike, notes: Any = None) -> None:
+    def save(self, path: str | os.PathLike, notes: Any = None, dtype: Any = np.float64) -> None:
         """Write the tally to a file; see `load_tally`. `notes`, any JSON value, stay with it.
 
-        The file has the raw rows of the held-out sample beside the sums.
+        The file has one triangle of the Gram matrix, 4 E^2 bytes, and the raw rows of the held-out sample. With
+        `dtype=np.float32` the triangle takes half of that, and its sums are rounded.
         """
         from craftmaps.learners.persistence import tally_file
 
-        tally_file.write(path, self, notes)
+        tally_file.write(path, self, notes, dtype)
 
     def emptied(self) -> "Tally":
         """Return a tally of no rows that can be added to this one."""
@@ -175,6 +178,7 @@ class Tally:
             rest.held_out = self.held_out - other.held_out  # type: ignore[operator]
         rest.widen(targets)
         rest.statistic.combine(other.statistic, sign=-1.0, places=other.targets.places(targets))
+        rest._refuse_negative()
         return rest
 
     def __mul__(self, factor: float) -> "Tally":
@@ -206,6 +210,16 @@ class Tally:
             raise ValueError("Tallies must both hold rows out, or neither, to be added.")
         if self.held_out is not None and other.held_out is not None:
             self.held_out.refuse_unlike(other.held_out)
+
+    def _refuse_negative(self) -> None:
+        """Refuse sums that cannot be below zero but are, by more than rounding: rows were taken out and never added."""
+        statistic = self.statistic
+        least = -_ROUNDING * max(1.0, abs(statistic.weight), float(np.abs(statistic.target_sums).max(initial=0.0)))
+        if self.classes is not None and (statistic.target_sums < least).any():
+            label = self.classes[statistic.target_sums.argmin()]
+            raise ValueError(f"Rows can be taken out of those that were added only: some of class {label!r} were not.")
+        if statistic.weight < least:
+            raise ValueError("Rows can be taken out of those that were added only: their weights were smaller.")
 
     def _common_targets(self, other: "Tally") -> Targets:
         """Return targets with room for those of both, if the two can be combined."""

@@ -11,6 +11,7 @@ from craftmaps.least_squares.gram import TILE
 from craftmaps.least_squares.gram_forms import empty_gram
 from craftmaps.least_squares.normal_equations import NormalEquations
 from craftmaps.least_squares.packed_gram import PackedGram
+from craftmaps.least_squares.panel_gram import PanelGram
 from craftmaps.least_squares.square_gram import SquareGram
 
 
@@ -69,10 +70,23 @@ def without_gram(statistic: NormalEquations) -> NormalEquations:
     return statistic._with_gram(AbsentGram(statistic.cross.shape[0], statistic.packed))  # type: ignore[arg-type]
 
 
-def tiles(statistic: NormalEquations) -> Iterator[NDArray]:
-    """Return copies of the tiles of the lower triangle in order."""
+def tiles(statistic: NormalEquations) -> Iterator[tuple[int, NDArray]]:
+    """Yield the numbers and copies of the tiles of the lower triangle, or of the columns of it that are there."""
     gram: Any = statistic._gram
-    return (np.array(_tile(gram, *corner), order="C") for corner in _corners(gram.width))
+    if isinstance(gram, PanelGram):
+        yield from _tiles_of_panels(gram)
+        return
+    for number, corner in enumerate(_corners(gram.width)):
+        yield number, np.array(_tile(gram, *corner), order="C")
+
+
+def _tiles_of_panels(gram: PanelGram) -> Iterator[tuple[int, NDArray]]:
+    """Yield the tiles of panels, which are one tile wide and begin in the row of their first column."""
+    for first, panel in gram.panels.items():
+        j = first // TILE
+        for rows in cut(len(panel), TILE):
+            i = (first + rows.start) // TILE
+            yield i * (i + 1) // 2 + j, np.ascontiguousarray(panel[rows])
 
 
 def _corners(width: int) -> list[tuple[slice, slice]]:

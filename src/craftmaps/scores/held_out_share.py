@@ -48,6 +48,13 @@ class HeldOutShare:
                 f"A test share of {self.share:g} holds out {which} of {n_rows:,} rows: ask for another share."
             )
 
+    def training_rows(self, blocks: Iterable[Any]) -> Iterator[Any]:
+        """Yield the rows to train on of a part of all blocks: it may have none, or no others."""
+        for block in blocks:
+            is_kept = ~self.holds_out(block.X)
+            if is_kept.any():
+                yield _picked(block, is_kept)
+
     def for_testing(self, blocks: Iterable[Any]) -> Iterator[Any]:
         """Yield the rows that are held out."""
         for block in blocks:

@@ -1,5 +1,6 @@
 """The gradient metric: spend random features on the directions along which the targets change."""
 
+from collections.abc import Iterator
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -23,7 +24,7 @@ _KERNEL = Polynomial(5)
 _PENALTIES = (1e-3, 1e-2, 1e-1)
 _FEW_ROWS = 1536
 _SCORED_ROWS = 1024
-_MOST_TARGETS = 16
+_MOST_TARGETS = 4
 
 
 class GradientMetric(LinearMetric):
@@ -46,7 +47,7 @@ class GradientMetric(LinearMetric):
     normalize : bool, default=True
         Whether the machine compares rows of unit length. The result is not scaled: a learner does that itself.
     random_state : int, default=0
-        Seed of the rows that the machine sees, and of the random sums that stand for more than 16 targets.
+        Seed of the rows that the machine sees, and of the random sums that stand for more than 4 targets.
 
     Attributes
     ----------
@@ -92,7 +93,7 @@ class GradientMetric(LinearMetric):
             X = X.toarray()
         # The machine is fitted to some rows and differentiated at others: both must be random.
         order = permutations(int(self.random_state), "rows", 1, X.shape[0])[0]
-        X, targets = X[order], self._few_targets(targets[order])
+        X, targets = X[order], self._standardised(targets[order])
         self.mean_ = X.mean(axis=0, dtype=np.float64)
         spread = X.std(axis=0, dtype=np.float64) if self.standardize else np.ones(X.shape[1])
         spread = np.where(spread > 0, spread, 1.0)
@@ -121,13 +122,22 @@ class GradientMetric(LinearMetric):
         metric.components_ = self.components_[:n_components].copy()
         return metric
 
-    def _few_targets(self, targets: NDArray[np.float64]) -> NDArray[np.float32]:
-        """Return standardised targets, or if there are many random sums of them: on average M is the same."""
+    def _sums_of_targets(self, weights: NDArray[np.float32], n_scored: int) -> Iterator[NDArray[np.float32]]:
+        """Yield the weights of each target or, if there are many, random sums of them for every row that is scored.
+
+        On average M is the same, at the cost of a few targets.
+        """
+        if weights.shape[1] <= _MOST_TARGETS:
+            yield from weights.T
+            return
+        for i in range(_MOST_TARGETS):
+            seed = child_seed(int(self.random_state), f"sums {i}")
+            signs = np.sign(uniforms(seed, "signs", n_scored * weights.shape[1]) - 0.5)
+            yield signs.reshape(n_scored, -1).astype(np.float32) @ weights.T
+
+    def _standardised(self, targets: NDArray[np.float64]) -> NDArray[np.float32]:
+        """Return targets of mean zero and of one common spread."""
         targets = targets - targets.mean(axis=0)
-        if targets.shape[1] > _MOST_TARGETS:
-            seed = child_seed(int(self.random_state), "targets")
-            signs = np.sign(uniforms(seed, "signs", targets.shape[1] * _MOST_TARGETS) - 0.5)
-            targets = targets @ signs.reshape(targets.shape[1], _MOST_TARGETS)
         spread = targets.std()
         return (targets / (spread if spread > 0 else 1.0)).astype(np.float32)
 
@@ -151,8 +161,8 @@ class GradientMetric(LinearMetric):
         weights = KernelMachine(_KERNEL, known).weights(targets[:n_fit], _PENALTIES[int(np.argmin(errors))])
         slopes = _KERNEL.degree * whole_power(dots, _KERNEL.degree - 1)
         outer = np.zeros((rows.shape[1], rows.shape[1]))
-        for column in weights.T:
-            gradients = (slopes * column) @ known
+        for columns in self._sums_of_targets(weights, len(scored)):
+            gradients = (slopes * columns) @ known
             if self.normalize:  # on the sphere only what is tangent to it counts
                 gradients -= np.einsum("ij,ij->i", gradients, scored)[:, None] * scored
             outer += gradients.T @ gradients

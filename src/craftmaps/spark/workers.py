@@ -1,14 +1,17 @@
 """Work on the workers of a cluster: refused where this library is not the same, on the threads of a task."""
 
+import math
 import pickle
-from collections import deque
+import platform
+from collections import Counter, deque
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from pyspark import TaskContext, cloudpickle
 from pyspark.sql import SparkSession
 
 import craftmaps
+from craftmaps._system.memory import available_memory
 from craftmaps.spark.messages import ERROR, FIRST_GROUP, SCHEMA, pickled, received
 
 
@@ -77,18 +80,33 @@ def task_number() -> int:
     return _context().partitionId()
 
 
-def n_tasks_at_once(spark: SparkSession) -> int:
-    """Return how many tasks a cluster runs at once; refuse workers that cannot do the work."""
+class Slots(NamedTuple):
+    """How many tasks a cluster runs at once, and the bytes that the tally of one may take."""
+
+    n_tasks: int
+    memory: float
+
+
+def slots(spark: SparkSession) -> Slots:
+    """Look at the workers of a cluster; refuse workers that cannot do the work.
+
+    Half of the memory that is free on a machine is shared by the tasks that run there at once.
+    """
     # A range comes in as many partitions as there are cores.
     answers = spark.range(1000).mapInArrow(on_workers(_greeting), SCHEMA).collect()
-    cpus = [message.value for message in received(answers)]
-    return max(1, len(cpus) // max(cpus))
+    found = [message.value for message in received(answers)]
+    cpus = max(cpus for cpus, _, _ in found)
+    cores = Counter(node for _, node, _ in found)
+    free = {node: memory for _, node, memory in found if memory is not None}
+    memory = min((memory / 2 / max(1, cores[node] // cpus) for node, memory in free.items()), default=math.inf)
+    return Slots(max(1, len(found) // cpus), memory)
 
 
 def _greeting(batches: Iterator) -> Iterator:
-    """Tell how many cores a task has."""
+    """Tell how many cores a task has, and where it runs with how much free memory."""
     deque(batches, maxlen=0)  # a worker that leaves rows unread is not used again, and the next one imports everything
-    yield from pickled(FIRST_GROUP, task_number(), _context().cpus()).batches()
+    about = _context().cpus(), platform.node(), available_memory()
+    yield from pickled(FIRST_GROUP, task_number(), about).batches()
 
 
 def _context() -> TaskContext:

@@ -168,7 +168,7 @@ def open_files(path: PathLike | Sequence[PathLike], request: Request) -> Stream:
     """Open files as a stream, with limits of the caller's choice."""
     can_repeat = path != "-"
     if can_repeat:
-        files: list[Any] = find_files(path, request.limits)
+        files: list[Any] = find_files(path, request.limits, request.part)
     else:
         files = [standard_input(lambda format: format == "svmlight" and needs_scan(request), request.limits)]
     format, name = files[0].format, files[0].name

@@ -9,6 +9,7 @@ from sklearn.utils import check_scalar
 
 from craftmaps.streams.column_options import NO_OPTIONS, ColumnOptions
 from craftmaps.streams.limits import DEFAULT_LIMITS, Limits
+from craftmaps.streams.sources.data_file import Part
 from craftmaps.tables import Columns
 
 Target = str | int | None
@@ -16,7 +17,7 @@ Target = str | int | None
 
 @dataclass(frozen=True)
 class Request:
-    """What a caller asks of a stream, see `open`, and the limits on its files."""
+    """What a caller asks of a stream, see `open`, the limits on its files, and the part of them to read, if not all."""
 
     target: Target = "auto"
     columns: Columns | None = None
@@ -26,6 +27,7 @@ class Request:
     options: ColumnOptions = NO_OPTIONS
     zero_based: bool | str = "auto"
     limits: Limits = DEFAULT_LIMITS
+    part: Part | None = None
 
     def __post_init__(self):
         check_scalar(self.batch_rows, "batch_rows", Integral, min_val=1)

@@ -147,7 +147,7 @@ class Stream:
             with errors_named(pieces[-1].reader.name):
                 block = self._block(pieces, pick)
             yield block, pieces[-1].position
-        if pieces is None:
+        if pieces is None and request.part is None:
             raise ValueError(f"{self._readers[0].name} has no rows.")
 
     def _pieces(self, batch_rows: int) -> Iterator[Piece]:

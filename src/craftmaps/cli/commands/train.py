@@ -84,6 +84,22 @@ def train(
     ] = None,
     checkpoint_every: Annotated[Any, option(whole_number(1), "ROWS", "Rows between checkpoints.")] = 100_000,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --checkpoint.")] = False,
+    dask: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Let the workers of a Dask cluster read the files and count their rows: the address of its scheduler, "
+            "or local:N for N processes here.",
+        ),
+    ] = None,
+    spark: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MASTER",
+            help="The same on Spark: a master such as spark://host:7077, yarn or local[4], or sc://host for Spark "
+            "Connect.",
+        ),
+    ] = None,
     threads: Threads = None,
     seed: Seed = 0,
     as_json: Json = False,
@@ -91,8 +107,13 @@ def train(
     """Train a model on files of any size, in one pass.
 
     Example: craftmaps train train.csv --test test.csv --out model.craft
+
+    On a cluster: craftmaps train "rows/*.parquet" --dask tcp://scheduler:8786 --out model.craft
+
+    On all cores, a process each: craftmaps train "rows/*.parquet" --dask local --out model.craft
     """
     from craftmaps import threads as using_threads
+    from craftmaps.cli.cluster_pass import engine_of
     from craftmaps.cli.learning import CheckpointFolder
     from craftmaps.cli.training import Training
     from craftmaps.cli.training_rows import TrainingRows
@@ -105,6 +126,7 @@ def train(
     if test_share is not None and (test or data == ["-"]):
         got = "--test too" if test else "standard input, which can be read only once"
         raise typer.BadParameter(f"--test-share takes its rows from the files of DATA, got {got}.")
+    _check_cluster({"--dask": dask, "--spark": spark}, data, checkpoint, max_rows)
     parameters = learner_parameters(
         components=components,
         kernel=kernel,
@@ -124,10 +146,13 @@ def train(
         rows.fit_in(budget)
         test_rows = rows.open_test(as_source(test)) if test else None
         folder = None if checkpoint is None else CheckpointFolder(checkpoint, rows.described(), resume)
-        training = Training(rows, parameters, budget, regression, folder)
-        with training.resumable():
-            training.learn(checkpoint_every)
-            training.save(out, tally)
+        if dask or spark:
+            interrupts.tell("nothing was kept")
+        with engine_of(dask, spark) as engine:
+            training = Training(rows, parameters, budget, regression, folder, engine)
+            with training.resumable():
+                training.learn(checkpoint_every)
+                training.save(out, tally)
         if test_rows is not None:
             training.test(test_rows, keeps_examples=report is not None)
         elif held_out is not None:
@@ -136,3 +161,17 @@ def train(
             training.write_report(report, data=", ".join(data), command=interrupts.command())
     written = {"tally": tally and str(tally), "report": report and str(report)}
     print_summary(training.summary() | written, as_json)
+
+
+def _check_cluster(clusters: dict[str, str | None], data: list[str], checkpoint: Any, max_rows: Any) -> None:
+    """Refuse two clusters, and what cannot be had on one."""
+    named = [name for name, where in clusters.items() if where is not None]
+    if len(named) > 1:
+        raise typer.BadParameter(f"{' and '.join(named)} must not both be given.")
+    refused = {"--checkpoint": checkpoint, "--max-rows": max_rows, "standard input": data == ["-"] or None}
+    for what, value in refused.items():
+        if named and value is not None:
+            raise typer.BadParameter(
+                f"{named[0]} lets workers read parts of files, in any order and again after a failure, so it cannot be "
+                f"combined with {what}."
+            )

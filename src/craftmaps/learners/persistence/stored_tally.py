@@ -18,6 +18,7 @@ from craftmaps.learners.held_out import ALL_ROWS, HeldOut, RowCounts, Sample
 from craftmaps.learners.persistence.fitted_parts import features_to_plain
 from craftmaps.learners.persistence.rebuilt_parts import checked_features
 from craftmaps.learners.persistence.stored_rows import rows_from_plain, rows_to_plain
+from craftmaps.learners.persistence.stored_statistic import statistic_from_plain, statistic_to_plain
 from craftmaps.learners.tally import RowLayout, Tally
 from craftmaps.learners.targets import Targets
 from craftmaps.least_squares.normal_equations import NormalEquations
@@ -26,8 +27,8 @@ from craftmaps.shaping.row_features import RowFeatures
 _LEAST_WEIGHT = 1e-150  # sums of squares of smaller ones are zero
 
 
-def tally_to_plain(tally: Tally, choices: Choices) -> dict[str, Any]:
-    """Describe a tally and how its features were chosen; arrays stay arrays."""
+def tally_to_plain(tally: Tally, choices: Choices, dtype: Any = np.float64) -> dict[str, Any]:
+    """Describe a tally and how its features were chosen; arrays stay arrays, a float64 square one triangle of it."""
     statistic = tally.statistic
     return {
         "n_features": tally.layout.n_features,
@@ -37,7 +38,7 @@ def tally_to_plain(tally: Tally, choices: Choices) -> dict[str, Any]:
         "choices": _choices_to_plain(choices),
         "width": int(statistic.cross.shape[0]),
         "packed": statistic.packed,
-        "statistic": statistic.to_plain() if tally.n_rows else None,
+        "statistic": statistic_to_plain(statistic, dtype) if tally.n_rows else None,
         "held_out": None if tally.held_out is None else _held_out_to_plain(tally.held_out, tally.targets),
     }
 
@@ -49,7 +50,7 @@ def tally_from_plain(fields: Fields, targets: Targets, batch_rows: Any = "auto")
         targets = targets.restored(fields.object("targets"))
     statistic = None
     if fields.value("statistic") is not None:
-        statistic = NormalEquations.from_plain(fields.value("statistic"), targets.n_columns)
+        statistic = statistic_from_plain(Fields(fields.value("statistic"), "statistic"), targets.n_columns)
     width = fields.whole("width", 1)
     if statistic is not None and (len(statistic.cross), statistic.packed) != (width, fields.flag("packed")):
         raise DamagedError(f"{fields.path('statistic')} must be of the width and form that the tally has")

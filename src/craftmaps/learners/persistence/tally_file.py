@@ -7,6 +7,8 @@ import json
 import os
 from typing import Any
 
+import numpy as np
+
 from craftmaps._system.fields import Fields
 from craftmaps.learners.choices import Choices
 from craftmaps.learners.persistence import container
@@ -15,18 +17,18 @@ from craftmaps.learners.tally import Origin, Tally
 from craftmaps.learners.targets import Targets
 
 
-def write(path: str | os.PathLike, tally: Tally, notes: Any = None) -> None:
-    """Write a tally to a file, whole or not at all; `notes` are any JSON value."""
-    container.write(path, to_plain(tally, notes))
+def write(path: str | os.PathLike, tally: Tally, notes: Any = None, dtype: Any = np.float64) -> None:
+    """Write a tally to a file, whole or not at all, its Gram matrix in a precision; `notes` are any JSON value."""
+    container.write(path, to_plain(tally, notes, dtype))
 
 
-def to_plain(tally: Tally, notes: Any = None) -> dict[str, Any]:
+def to_plain(tally: Tally, notes: Any = None, dtype: Any = np.float64) -> dict[str, Any]:
     """Describe a tally and its origin."""
     origin = tally.origin
     if origin is None:
         raise ValueError("This tally was not made by an estimator, so a file cannot say what it is for.")
     return {
-        "tally": tally_to_plain(tally, origin.choices),
+        "tally": tally_to_plain(tally, origin.choices, dtype),
         "model": origin.model,
         "parameters": origin.parameters,
         "seed": origin.seed,

@@ -61,8 +61,9 @@ class CsvTable:
     def batches(self, kinds: Mapping[str, str], batch_rows: int) -> Iterator[tuple[Any, int]]:
         """Yield batches of the columns in `kinds`, parsed as these kinds, each with the number of bytes read."""
         limits = self._file.limits
-        with self._file.opened() as (content, position):
-            n_before, has_names = 0, self.has_names
+        part = self._file.part
+        with self._file.opened_part() as (content, position):
+            n_before, has_names = 0, self.has_names and (part is None or part.start == 0)
             for lines in whole_lines(content, self.name, limits.text_block, limits, has_quotes=True):
                 start = 0
                 if has_names and not lines.isspace():
@@ -73,6 +74,17 @@ class CsvTable:
                     for batch in self._parsed(rows, kinds, n_before + n_skipped).to_batches():
                         yield batch, position()
                 n_before += lines.count(b"\n")
+
+    @property
+    def head_bytes(self) -> int:
+        """Where the rows begin that follow the names of columns, if these have names."""
+        n_blank, limits = 0, self._file.limits
+        with self._file.opened() as (content, _):
+            for lines in whole_lines(content, self.name, _HEAD_BYTES, limits, has_quotes=True):
+                if self.has_names and not lines.isspace():
+                    return n_blank + first_row(lines, self.name, limits.most_columns)[1]
+                n_blank += len(lines)
+        return 0
 
     def _first_line(self) -> str:
         """Return the first row that is not blank, without its line end and without a byte order mark."""

@@ -43,7 +43,7 @@ class JsonTable:
         """Yield batches of the columns in `kinds`, parsed as these kinds, each with the number of bytes read."""
         schema = import_arrow().schema([(name, self._type(name, kind)) for name, kind in kinds.items()])
         n_seen, has_all_columns = 0, len(schema) == len(self.schema)
-        with self._file.opened() as (content, position):
+        with self._file.opened_part() as (content, position):
             for block in whole_lines(content, self.name, self._limits.text_block, self._limits):
                 for lines in self._cut(block, len(schema)):
                     new_fields = "error" if self._warns and has_all_columns else "ignore"

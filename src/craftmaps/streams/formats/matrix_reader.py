@@ -64,7 +64,8 @@ class MatrixReader:
 
     def pieces(self, batch_rows: int) -> Iterator[Piece]:
         """Yield the rows of the file."""
-        first_row, n_bytes = 0, self.file.n_bytes
+        first_row = 0 if self.file.part is None else self.file.part.start
+        n_bytes, n_before = self.file.n_bytes, first_row
         batch_rows = min(batch_rows, self.file.limits.rows_at_once(self._rows.width * self._rows.dtype.itemsize))
         all_labels = self._labels.batches(batch_rows) if isinstance(self._labels, StoredArray) else None
         for batch in self._rows.batches(batch_rows):
@@ -73,7 +74,7 @@ class MatrixReader:
             if isinstance(self._labels, int):
                 labels = rows[:, self._labels] if self._has_labels else None
                 rows = np.delete(rows, self._labels, axis=1)
-            position = n_bytes * (first_row + rows.shape[0]) // max(self.n_rows, 1)
+            position = n_bytes * (first_row - n_before + rows.shape[0]) // max(self.n_rows, 1)
             yield Piece(rows, labels, first_row, position, self, self.width)
             first_row += rows.shape[0]
 
@@ -109,6 +110,7 @@ class MatrixReader:
 def matrix_readers(files: Sequence[Any], request: Request) -> list[MatrixReader]:
     """Open files of matrices, and find their labels."""
     if files[0].format == "NPY" and len(files) == 2 and len(npy_array(files[1]).shape) == 1:
+        files[0].labels_path = files[1].path
         return [_reader(files[0], request, npy_array(files[1]))]
     return [_reader(file, request, None) for file in files]
 
@@ -126,7 +128,7 @@ def _reader(file: DataFile, request: Request, labels: StoredArray | None) -> Mat
         read = npy_array if file.format == "NPY" else idx_array
         rows, beside = read(file), labels_beside(file.path)
         if labels is None and beside is not None and target is not None:
-            labels = read(DataFile(beside, file.limits))
+            labels = read(DataFile(beside, file.limits, part=file.part))
     if isinstance(target, int):
         return MatrixReader(file, rows, target)
     if target is None or (labels is None and columns is not None and target == "auto"):

@@ -37,12 +37,13 @@ def npy_array(file: DataFile) -> StoredArray:
                 raise ValueError(f"{name} cannot be read as NPY: it is cut off.")
         check_claim(name, shape, dtype, file.limits)
         array = np.load(file.path, mmap_mode="r", allow_pickle=False) if size else np.empty(shape, dtype)
+        array = array if file.part is None or not shape else array[slice(*file.part)]
 
     def batches(n_rows: int) -> Iterator[NDArray]:
         for start in range(0, array.shape[0], n_rows):
             yield array[start : start + n_rows]
 
-    return StoredArray(name, shape, dtype, batches)
+    return StoredArray(name, array.shape, dtype, batches)
 
 
 def npz_array(file: DataFile, key: str) -> StoredArray:

@@ -12,7 +12,7 @@ from itertools import groupby
 from typing import Any, BinaryIO
 
 from craftmaps.streams.errors import errors_named
-from craftmaps.streams.sources.data_file import DataFile
+from craftmaps.streams.sources.data_file import DataFile, Part
 from craftmaps.tables.kinds import kind_of
 from craftmaps.tables.lazy_arrow import import_arrow
 
@@ -50,7 +50,19 @@ class ParquetTable:
         self._file, self.name = file, file.name
         with errors_named(file.name), self._opened() as parquet:
             self.schema, self._metadata = parquet.schema_arrow, parquet.metadata
-            self.n_rows = parquet.metadata.num_rows
+        part = file.part or Part(0, self._metadata.num_row_groups)
+        self._groups = range(part.start, part.stop)
+        self.n_rows = sum(map(self.rows_of_group, self._groups)) if file.part else self._metadata.num_rows
+        self.first_row = sum(map(self.rows_of_group, range(part.start)))
+
+    def rows_of_group(self, i: int) -> int:
+        """Return the number of rows of a row group."""
+        return self._metadata.row_group(i).num_rows
+
+    @property
+    def group_sizes(self) -> list[int]:
+        """The bytes of the values of each row group."""
+        return [self._metadata.row_group(i).total_byte_size for i in range(self._metadata.num_row_groups)]
 
     def batches(self, kinds: Mapping[str, str], batch_rows: int) -> Iterator[tuple[Any, int]]:
         """Yield batches of the columns in `kinds`, each with the number of bytes read."""
@@ -69,10 +81,10 @@ class ParquetTable:
 
     def _plans(self, kinds: Mapping[str, str], batch_rows: int) -> Iterator[tuple[_Plan, list[int]]]:
         """Yield consecutive row groups that are read in the same way."""
-        selection, n_groups = self._selection(kinds), self._metadata.num_row_groups
+        selection = self._selection(kinds)
         with open(self._file.path, "rb") as raw:
-            for start in range(0, n_groups, _PLANNED_GROUPS):
-                groups = range(start, min(start + _PLANNED_GROUPS, n_groups))
+            for start in range(0, len(self._groups), _PLANNED_GROUPS):
+                groups = self._groups[start : start + _PLANNED_GROUPS]
                 plans = [self._plan(raw, i, selection, batch_rows) for i in groups]
                 for plan, planned in groupby(zip(plans, groups, strict=True), key=lambda item: item[0]):
                     yield plan, [i for _, i in planned]

@@ -39,7 +39,7 @@ def sparse_batches(
 ) -> Iterator[tuple[csr_matrix, NDArray[np.float64], int]]:
     """Yield rows, whose width is that of the widest among them, their labels, and the number of bytes read."""
     n_lines = n_without = 0
-    with file.opened() as (content, position):
+    with file.opened_part() as (content, position):
         for lines in whole_lines(content, file.name, _BLOCK_BYTES, file.limits):
             rows, labels = _parse(lines, first_index, n_lines, file.name)
             n_lines += lines.count(b"\n")

@@ -56,7 +56,7 @@ class TableReader:
 
     def raw_pieces(self, kinds: dict[str, str], batch_rows: int) -> Iterator[Piece]:
         """Yield rows of the columns in `kinds`; the target is a column like any other."""
-        first_row = 0
+        first_row = getattr(self.table, "first_row", 0)
         for batch, position in self.table.batches(kinds, batch_rows):
             yield Piece(batch, None, first_row, position, self)
             first_row += batch.num_rows

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 from craftmaps.streams.errors import errors_named
 from craftmaps.streams.limits import DEFAULT_LIMITS, Limits
@@ -18,11 +18,20 @@ from craftmaps.streams.sources.sniffing import (
 )
 
 
-class DataFile:
-    """A file of rows."""
+class Part(NamedTuple):
+    """Consecutive rows of a file: bytes of text, row groups of Parquet, or rows of an array, from start to stop."""
 
-    def __init__(self, path: Path, limits: Limits = DEFAULT_LIMITS, name: str | None = None):
-        self.path, self.limits = path, limits
+    start: int
+    stop: int
+
+
+class DataFile:
+    """A file of rows, of which perhaps a part alone is to be read."""
+
+    labels_path: Path | None = None  # another file that was given for the labels
+
+    def __init__(self, path: Path, limits: Limits = DEFAULT_LIMITS, name: str | None = None, part: Part | None = None):
+        self.path, self.limits, self.part = path, limits, part
         self.name = name or str(path)
         self.is_tabbed = inner_suffix(path) == ".tsv"
         with errors_named(self.name), open(path, "rb") as raw:
@@ -37,6 +46,9 @@ class DataFile:
                     self.format = format_of_bytes(content.read(HEAD_BYTES), self.name)
         if self.compression and self.format not in (*TEXT_FORMATS, "IDX"):
             raise ValueError(f"{self.name} is a compressed {self.format} file: decompress it first.")
+        if part is not None and part.start and self.format in TEXT_FORMATS:
+            # Lines and rows are counted from there.
+            self.name = f"{self.name} from byte {part.start} on"
 
     @property
     def n_bytes(self) -> int:
@@ -48,3 +60,25 @@ class DataFile:
         """Give the decompressed content, and a function that returns how many bytes of the file were read."""
         with errors_named(self.name), open(self.path, "rb") as raw, decompressed(raw, self.compression) as content:
             yield content, raw.tell
+
+    @contextmanager
+    def opened_part(self) -> Iterator[tuple[BinaryIO, Callable[[], int]]]:
+        """Give the part of uncompressed content that is to be read, or all content."""
+        if self.part is None:
+            with self.opened() as content:
+                yield content
+            return
+        with errors_named(self.name), open(self.path, "rb") as raw:
+            raw.seek(self.part.start)
+            yield _Bounded(raw, self.part.stop), raw.tell  # type: ignore[misc]
+
+
+class _Bounded:
+    """A file that ends early."""
+
+    def __init__(self, raw: BinaryIO, stop: int):
+        self._raw, self._stop = raw, stop
+
+    def read(self, size: int) -> bytes:
+        """Read some bytes."""
+        return self._raw.read(max(0, min(size, self._stop - self._raw.tell())))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from craftmaps.streams.errors import errors_named
 from craftmaps.streams.limits import Limits
-from craftmaps.streams.sources.data_file import DataFile
+from craftmaps.streams.sources.data_file import DataFile, Part
 from craftmaps.streams.sources.sniffing import format_of_name, inner_suffix, is_idx_name
 
 PathLike = str | os.PathLike[str]
@@ -32,15 +32,18 @@ _OTHER_SUFFIXES = {
 _OTHER_NAMES = {"README", "LICENSE", "MAKEFILE", "DOCKERFILE"}
 
 
-def find_files(paths: PathLike | Sequence[PathLike], limits: Limits) -> list[DataFile]:
-    """Return the files that paths, folders and globs name, in order; all must have one format."""
+def find_files(paths: PathLike | Sequence[PathLike], limits: Limits, part: Part | None = None) -> list[DataFile]:
+    """Return the files that paths, folders and globs name, in order; all must have one format.
+
+    A part is one of each file, such as rows and their labels.
+    """
     if isinstance(paths, (str, os.PathLike)):
         found = _paths_of(os.fspath(paths))
     elif isinstance(paths, Sequence) and paths and all(isinstance(path, (str, os.PathLike)) for path in paths):
         found = [file for path in paths for file in _paths_of(os.fspath(path))]
     else:
         raise TypeError(f"path must be a path or a sequence of paths, got {paths!r}.")
-    files = [DataFile(path, limits) for path in _without_labels(found)]
+    files = [DataFile(path, limits, part=part) for path in _without_labels(found)]
     formats = {file.format: file.name for file in files}
     if len(formats) > 1:
         one, other = list(formats)[:2]

@@ -38,6 +38,7 @@ class StandardInput:
     name = _NAME
     n_bytes = None
     is_tabbed = False
+    part = None
 
     def __init__(self, head: bytes, source: BinaryIO, format: str, limits: Limits):
         self.format, self.limits = format, limits
@@ -53,6 +54,8 @@ class StandardInput:
         replay = _Replay(self._kept, self._source, self.is_looking)
         with errors_named(self.name), io.BufferedReader(replay) as content:
             yield content, lambda: replay.n_read
+
+    opened_part = opened
 
 
 class _Replay(io.RawIOBase):
