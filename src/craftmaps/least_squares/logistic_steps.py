@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import get_lapack_funcs
 
-from craftmaps._system.threads import blas_threads, cut, for_each
+from craftmaps._system.threads import cut, for_each, serial_blas
+from craftmaps.least_squares.cholesky import factor_in_place
 from craftmaps.least_squares.normal_equations import NormalEquations
 from craftmaps.least_squares.ridge_path import Solution
 
@@ -50,21 +51,21 @@ class Preconditioner:
         diagonal = np.diag_indices_from(centred)
         # A float32 factor is twice as quick; where features are more precise, rounding must not lead steps astray.
         self._dtype = np.float32 if statistic.rounding >= np.finfo(np.float32).eps else np.float64
-        potrf, self._potrs = get_lapack_funcs(("potrf", "potrs"), dtype=self._dtype)
-        info = 1
-        with blas_threads(centred.shape[0]):
-            while info:  # rounding can leave a matrix that is not positive definite
-                matrix = np.array(centred, dtype=self._dtype, order="F")
-                matrix[diagonal] += self._dtype(alpha * self.unit)
-                self._factor, info = potrf(matrix, lower=1, overwrite_a=1, clean=0)
-                self.alpha, alpha = alpha, max(10 * alpha, 1e-7)
-                if alpha > 1e3:
-                    raise ValueError("The features are not finite, or too ill-conditioned to be solved for.")
+        self._potrs = get_lapack_funcs("potrs", dtype=self._dtype)
+        is_factored = False
+        while not is_factored:  # rounding can leave a matrix that is not positive definite
+            self._factor = np.array(centred, dtype=self._dtype, order="F")
+            self._factor[diagonal] += self._dtype(alpha * self.unit)
+            is_factored = factor_in_place(self._factor)
+            self.alpha, alpha = alpha, max(10 * alpha, 1e-7)
+            if alpha > 1e3:
+                raise ValueError("The features are not finite, or too ill-conditioned to be solved for.")
 
     def __call__(self, gradient: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the inverse times the gradients of coefficients (all rows but the last) and intercepts."""
         step = np.empty_like(gradient)
-        step[:-1] = self._potrs(self._factor, gradient[:-1].astype(self._dtype), lower=1)[0] * self.weight
+        with serial_blas:
+            step[:-1] = self._potrs(self._factor, gradient[:-1].astype(self._dtype), lower=1)[0] * self.weight
         step[-1] = gradient[-1]
         return step
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from craftmaps._system.threads import blas_threads, multiply
+from craftmaps._system.threads import multiply, serial_blas
 from craftmaps.least_squares.gram_forms import Gram
 from craftmaps.least_squares.packed_gram import ChangedGram
 
@@ -90,7 +90,7 @@ class RidgePath:
             gram = self._gram.branch()
             gram.add_matrix(alpha, self._penalty)
         for diagonal in self._diagonals(alpha if self._penalty is None else 0.0, quick):
-            with blas_threads(gram.width):
+            with serial_blas:  # work is shared out to threads of this library, which do not spin
                 coefficients = self._solved(gram, diagonal, quick)
             if coefficients is not None and np.isfinite(coefficients).all():
                 return Solution(coefficients.T, self._output_mean - self._mean @ coefficients)

@@ -8,6 +8,7 @@ from scipy.linalg import blas, get_lapack_funcs
 
 from craftmaps._system.fields import Fields
 from craftmaps._system.threads import cut, for_each
+from craftmaps.least_squares.cholesky import factor_in_place
 from craftmaps.least_squares.gram import TILE, Solver, diagonal_tiles, refuse_overflow
 
 # Fewer rows than this, and than features, are solved in the space of rows: most of them never need the square.
@@ -148,9 +149,10 @@ class SquareGram:
 
         for_each(take, cut(self.width, TILE))
         matrix[np.diag_indices(self.width)] += matrix.dtype.type(diagonal)
-        potrf, potrs = get_lapack_funcs(("potrf", "potrs"), (matrix,))
-        factor, info = potrf(matrix, lower=1, overwrite_a=1, clean=0)
-        return None if info else lambda right: potrs(factor, right.astype(dtype), lower=1)[0].astype(np.float64)
+        potrs = get_lapack_funcs("potrs", (matrix,))
+        if not factor_in_place(matrix):
+            return None
+        return lambda right: potrs(matrix, right.astype(dtype), lower=1)[0].astype(np.float64)
 
     def times(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the product with some columns."""
