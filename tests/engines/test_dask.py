@@ -147,7 +147,9 @@ def test_rows_in_memory_are_counted_where_they_are(client):
     held = {key[1]: workers for key, workers in client.who_has(rows).items()}
     assert all(owners[part.key] in held[i] for i, part in enumerate(parts))
     model = fit(CraftClassifier(loss="squared", **SETTINGS["covariance"]), rows, labels)
-    assert_same_model(model, CraftClassifier(loss="squared", **SETTINGS["covariance"]).fit(rows.compute(), labels.compute()))
+    assert_same_model(
+        model, CraftClassifier(loss="squared", **SETTINGS["covariance"]).fit(rows.compute(), labels.compute())
+    )
 
 
 def test_what_partitions_share_belongs_to_no_worker():

@@ -37,3 +37,10 @@ def test_threads_do_not_matter():
             assert factor_in_place(factors[-1])
     np.testing.assert_array_equal(np.tril(factors[0]), np.tril(factors[1]))
     np.testing.assert_array_equal(np.tril(factors[0]), np.tril(factors[2]))
+
+
+def test_what_is_above_the_diagonal_stays():
+    A = positive(600)
+    above = np.triu(A, 1)
+    assert factor_in_place(A)
+    np.testing.assert_array_equal(np.triu(A, 1), above)

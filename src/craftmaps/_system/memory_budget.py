@@ -20,7 +20,7 @@ _COPIES_OF_BLOCK = 5
 # Features of candidates while choices are made, with their copies, up to this width.
 _WIDEST_TRIAL, _COPIES_OF_TRIAL = 2048, 8
 # Or the kernel matrices of two gradient metrics fitted side by side, each to at most this many rows.
-GRADIENT_ROWS = 6144
+GRADIENT_ROWS = 4096
 _KERNEL_MATRICES = 2 * 4 * GRADIENT_ROWS**2
 _SMALLEST_BLOCK, _LARGEST_BLOCK = 256, 8192
 

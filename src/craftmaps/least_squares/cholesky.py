@@ -9,11 +9,13 @@ from scipy.linalg import get_blas_funcs, get_lapack_funcs
 
 from craftmaps._system.threads import cut, for_each, serial_blas
 
-_BLOCK = 512
+_BLOCK = 384
 
 
 def factor_in_place(matrix: NDArray[np.floating]) -> bool:
-    """Replace the lower triangle of a matrix, in Fortran order, by its Cholesky factor; False if it is not positive.
+    """Replace the lower triangle of a matrix by its Cholesky factor; False if it is not positive definite.
+
+    What is above the diagonal stays. Fortran order is quickest.
 
     Blocks follow from the width alone, so the factor does not depend on the number of threads.
     """
@@ -21,7 +23,7 @@ def factor_in_place(matrix: NDArray[np.floating]) -> bool:
     blocks = cut(matrix.shape[0], _BLOCK)
     for k, own in enumerate(blocks):
         with serial_blas:
-            corner, info = potrf(np.asfortranarray(matrix[own, own]), lower=1, overwrite_a=1, clean=1)
+            corner, info = potrf(np.asfortranarray(matrix[own, own]), lower=1, overwrite_a=1, clean=0)
         if info:
             return False
         matrix[own, own] = corner
@@ -42,10 +44,14 @@ def _divide(matrix: NDArray, corner: NDArray, below: list[slice], own: slice) ->
 
 
 def _update(matrix: NDArray, below: list[slice], own: slice) -> None:
-    """Take the products of the blocks below a corner away from what is to their right."""
+    """Take the products of the blocks below a corner away from what is to their right, up to the diagonal."""
+    across = matrix.T  # in C order, as products come
 
-    def tile(corner: tuple[int, int]) -> None:
-        rows, columns = below[corner[0]], below[corner[1]]
-        matrix[rows, columns] -= matrix[rows, own] @ matrix[columns, own].T
+    def panel(columns: slice) -> None:
+        right, width = across[own, columns.start :], columns.stop - columns.start
+        products = right[:, :width].T @ right
+        with np.errstate(invalid="ignore"):  # on the other side of the diagonal may be anything
+            across[columns, columns] -= np.triu(products[:, :width])
+        across[columns, columns.stop :] -= products[:, width:]
 
-    for_each(tile, [(i, j) for i in range(len(below)) for j in range(i + 1)])
+    for_each(panel, below)

@@ -5,10 +5,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
+from scipy.sparse import issparse
 from sklearn.utils.extmath import safe_sparse_dot
 
-from craftmaps._system.threads import cut, for_each
+from craftmaps._system.threads import cut, for_each, multiply, serial_blas
 from craftmaps.kernels import DotProductKernel
+from craftmaps.least_squares.cholesky import factor_in_place
 
 _BLOCK_ROWS = 256
 
@@ -26,7 +28,9 @@ class KernelMachine:
         self._kernel, self._rows = kernel, rows
         single = rows.astype(np.float32, copy=False)
         # One square in memory: of the two triangles one is decomposed and the other one keeps the matrix.
-        self._system = system = safe_sparse_dot(single, single.T, dense_output=True)
+        self._system = system = (
+            safe_sparse_dot(single, single.T, dense_output=True) if issparse(single) else (multiply(single, single.T))
+        )
 
         def apply_kernel(part: slice) -> None:  # a power needs room for a copy
             system[part] = kernel.of_dot_products(system[part].copy())
@@ -51,11 +55,12 @@ class KernelMachine:
         """
         while self._is_finite:
             self._system[np.diag_indices_from(self._system)] = self._diagonal + np.float32(penalty)
-            try:  # transposed it is the same, and in the order of LAPACK, so that it is overwritten and not copied
-                factor = linalg.cho_factor(self._system.T, lower=True, overwrite_a=True, check_finite=False)
-                right = self._scales * targets.astype(np.float32)
-                return self._scales * linalg.cho_solve(factor, right, check_finite=False)
-            except linalg.LinAlgError:
+            try:  # transposed it is the same, and in the order of LAPACK
+                if factor_in_place(self._system.T):
+                    right = self._scales * targets.astype(np.float32)
+                    with serial_blas:
+                        solved = linalg.cho_solve((self._system.T, True), right, check_finite=False)
+                    return self._scales * solved
                 penalty *= 10
             finally:
                 _mirror(self._system)

@@ -14,7 +14,7 @@ from sklearn.utils.multiclass import type_of_target
 from craftmaps._rows.canonical import unit_rows
 from craftmaps._rows.randomness import child_seed, permutations, uniforms
 from craftmaps._system.memory_budget import GRADIENT_ROWS
-from craftmaps._system.threads import serial_blas
+from craftmaps._system.threads import multiply, serial_blas
 from craftmaps.kernels import Polynomial, Rows, whole_power
 from craftmaps.least_squares.kernel_ridge import KernelMachine
 from craftmaps.maps.feature_map import check_choice
@@ -152,7 +152,7 @@ class GradientMetric(LinearMetric):
         """Return the eigenvectors, one a row, and eigenvalues of the average gradient outer product."""
         n_scored = min(_SCORED_ROWS, len(rows) - n_fit)
         known, scored = rows[:n_fit], rows[n_fit:][:n_scored] if n_scored else rows
-        dots = scored @ known.T + 1
+        dots = multiply(scored, known.T) + 1
         # A few rows are enough to tell a good penalty.
         few, few_targets = KernelMachine(_KERNEL, known[:_FEW_ROWS]), targets[: min(n_fit, _FEW_ROWS)]
         few_values = whole_power(dots[:, :_FEW_ROWS].copy(), _KERNEL.degree)
@@ -162,7 +162,7 @@ class GradientMetric(LinearMetric):
         slopes = _KERNEL.degree * whole_power(dots, _KERNEL.degree - 1)
         outer = np.zeros((rows.shape[1], rows.shape[1]))
         for columns in self._sums_of_targets(weights, len(scored)):
-            gradients = (slopes * columns) @ known
+            gradients = multiply(slopes * columns, known)
             if self.normalize:  # on the sphere only what is tangent to it counts
                 gradients -= np.einsum("ij,ij->i", gradients, scored)[:, None] * scored
             outer += gradients.T @ gradients

@@ -20,8 +20,9 @@ _OTHER_FIRST_DEGREES = (2, 5)
 _FEWEST_FIT_ROWS, _FIT_ROWS_A_COLUMN, _MOST_FIT_ROWS = 2048, 4, 6144
 _FIRST_SCORED_ROWS = 2048
 _FIRST_WIDTH, _WIDTH, _GREAT_WIDTH = 512, 1024, 2048
-_FINALISTS, _CLIMBED = 4, 3
+_FINALISTS, _CLIMBED, _CLIMBS = 4, 3, 3
 _FEWEST_AXES = 16
+_CLOSE = 0.15
 _IN_REACH = 0.5  # of the best value in the first round: from there linear models and columns can still win
 _MOST_LOGISTIC_CLASSES = 2  # with more, looks take longer than all the rest of a trial, and change the order little
 
@@ -48,8 +49,11 @@ class ManyRows(Rounds):
             return self.found(self._last_round(best_first(first)[:2]))
         scores = self._last_round(self._best_of_every_kind(first, _FINALISTS))
         best = best_first(scores)[0]
-        for climb in (self._columns, self._degrees, self._kinds, self._axes):
-            best, scores = climb(best, scores)
+        for _ in range(_CLIMBS):
+            before = best
+            best, scores = self._challenge(best, self._neighbours(best, scores), scores)
+            if best == before:
+                break
         best, scores = self._at_the_end(best, scores, first)
         return self.found({best: scores[best]})
 
@@ -98,33 +102,22 @@ class ManyRows(Rounds):
         best = [next(c for c in ordered if c.shaping.axes == kind) for kind in kinds]
         return best + [c for c in ordered if c not in best][: max(size - len(best), 0)]
 
-    def _columns(self, best: Candidate, scores: Scores) -> tuple[Candidate, Scores]:
-        """Try other columns, if there are no axes that were found for these."""
-        if best.shaping.axes is not None or not is_auto(self.spec.metric):
-            return best, scores
+    def _neighbours(self, best: Candidate, scores: Scores) -> list[Candidate]:
+        """Return what differs from the best in one thing: degree, number of axes, columns or kind of shaping.
+
+        Errors fall with the degree and then rise, so the next ones are enough.
+        """
+        others = list(dict.fromkeys(candidate.shaping for candidate in best_first(scores)))[:_CLIMBED]
+        near = [best._replace(shaping=shaping) for shaping in others]
+        if self.spec.are_degrees_open and isinstance(best.kernel, Polynomial):
+            at = _DEGREES.index(best.kernel.degree)
+            near += [best._replace(kernel=polynomial(degree)) for degree in _DEGREES[max(at - 1, 0) : at + 2]]
+        if not is_auto(self.spec.metric):
+            return near
+        if best.shaping.axes is not None:
+            return near + [self._of_axes(best, factor) for factor in (0.5, 2.0)]
         names = dict.fromkeys(shaping.columns for shaping in self.spec.shapings(self.rows.is_sparse))
-        return self._challenge(best, [_with(best, columns=name) for name in names], scores)
-
-    def _degrees(self, best: Candidate, scores: Scores) -> tuple[Candidate, Scores]:
-        """Try the next degrees: errors fall with the degree and then rise."""
-        while self.spec.are_degrees_open and isinstance(best.kernel, Polynomial):
-            at, before = _DEGREES.index(best.kernel.degree), best
-            near = [best._replace(kernel=polynomial(degree)) for degree in _DEGREES[max(at - 1, 0) : at + 2]]
-            best, scores = self._challenge(best, near, scores)
-            if best == before:
-                break
-        return best, scores
-
-    def _kinds(self, best: Candidate, scores: Scores) -> tuple[Candidate, Scores]:
-        """Try the other shapings with the kernel that was found."""
-        others = dict.fromkeys(candidate.shaping for candidate in best_first(scores))
-        return self._challenge(best, [best._replace(shaping=shaping) for shaping in list(others)[:_CLIMBED]], scores)
-
-    def _axes(self, best: Candidate, scores: Scores) -> tuple[Candidate, Scores]:
-        """Try half of the axes and twice as many."""
-        if best.shaping.axes is None or not is_auto(self.spec.metric):
-            return best, scores
-        return self._challenge(best, [self._of_axes(best, factor) for factor in (0.5, 2.0)], scores)
+        return near + [_with(best, columns=name) for name in names]
 
     def _of_axes(self, candidate: Candidate, factor: float) -> Candidate:
         """Return the candidate with fewer or more axes; the same where there are as many as there can be."""
@@ -146,6 +139,8 @@ class ManyRows(Rounds):
             others += [best._replace(kernel=polynomial(degree)) for degree in higher[:1]]
         if best.shaping.axes is not None and is_auto(self.spec.metric):
             others.append(self._of_axes(best, 2.0))
+        # A great width takes long: what is far behind at a smaller one does not catch up.
+        others = [c for c in others if c not in scores or scores[c].value < scores[best].value + _CLOSE]
         if not others:
             return best, scores
         at = int(np.argmin([abs(np.log(alpha / (scores[best].alpha or 1.0))) for alpha in ALPHAS]))

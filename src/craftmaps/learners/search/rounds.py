@@ -58,8 +58,7 @@ class Rounds:
         self, candidates: Sequence[Candidate], score: Callable[[Candidate], Score], n_rows: int, width: int
     ) -> Scores:
         """Score candidates side by side."""
-        for candidate in candidates:
-            self.rows.prepare(candidate.shaping, n_rows)
+        self.rows.prepare_all([candidate.shaping for candidate in candidates], n_rows)
         scores: Scores = {}
         seconds: dict[Candidate, float] = {}
         lock = threading.Lock()

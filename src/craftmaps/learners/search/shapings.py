@@ -1,5 +1,6 @@
 """Shapings: what is done to columns, which axes are taken and whether rows get unit length."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -11,6 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.extmath import row_norms
 
 from craftmaps._rows.canonical import unit_rows
+from craftmaps._system.threads import for_each
 from craftmaps.shaping.covariance_metric import CovarianceMetric
 from craftmaps.shaping.gradient_metric import GradientMetric
 from craftmaps.shaping.quantile_columns import QuantileColumns
@@ -110,6 +112,13 @@ class ShapedRows:
                 self._metrics[key] = self._fit_axes(shaping, self._rows[columns][: self.n_fit])
             shaped = self._metrics[key].metric.transform(self._rows[columns])
             self._rows[key, n_rows] = shaped.astype(self._dtype, copy=False)
+
+    def prepare_all(self, shapings: Sequence[Shaping], n_rows: int) -> None:
+        """Prepare several shapings side by side: first their columns, then their axes."""
+        columns = {shaping.columns: replace(shaping, axes=None) for shaping in shapings}
+        for_each(lambda shaping: self.prepare(shaping, n_rows), columns.values())
+        axes = {_key(shaping): shaping for shaping in shapings if shaping.axes is not None}
+        for_each(lambda shaping: self.prepare(shaping, n_rows), axes.values())
 
     def __call__(self, shaping: Shaping, n_rows: int) -> Any:
         """Return the first rows, of unit length or of a mean squared length of 1."""
