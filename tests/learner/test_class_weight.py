@@ -26,14 +26,26 @@ SETTINGS = {
 @pytest.mark.parametrize("class_weight", ["balanced", WEIGHTS], ids=["balanced", "dict"])
 def test_the_same_as_weights_of_rows(name, class_weight):
     model = CraftClassifier(**SETTINGS[name], class_weight=class_weight).fit(X, Y)
-    if name == "automatic":  # weights of rows do not reach the choices yet
-        plain = CraftClassifier(**SETTINGS[name] | model.choices_.parameters())
-    else:
-        plain = CraftClassifier(**SETTINGS[name])
+    plain = CraftClassifier(**SETTINGS[name])
     plain.fit(X, Y, sample_weight=compute_sample_weight(class_weight, Y))
     np.testing.assert_allclose(model.coef_, plain.coef_, rtol=1e-9, atol=1e-9 * np.abs(plain.coef_).max())
     np.testing.assert_allclose(model.predict_proba(X), plain.predict_proba(X), rtol=1e-6, atol=1e-9)
     assert model.cv_results_["error"] == pytest.approx(plain.cv_results_["error"], rel=1e-9)
+
+
+def test_choices_know_weights():
+    """Rows of one half of the table say nothing, and weigh next to nothing: choices are those of the other half."""
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(4000, 4))
+    labels = (rows[:, 0] * rows[:, 1] > 0).astype(int)
+    is_noise = np.arange(4000) % 2 == 0
+    labels[is_noise] = rng.integers(0, 2, is_noise.sum())
+    errors = []
+    for weight in (np.where(is_noise, 1e-9, 1.0), None):
+        model = CraftClassifier(n_components=64, random_state=0).fit(rows, labels, weight)
+        errors.append(min(trial.error for trial in model.choices_.trials))
+    assert errors[0] < 0.1
+    assert errors[1] > 0.2
 
 
 def test_a_rare_class_is_found():

@@ -112,7 +112,7 @@ def survey(X, y, size):
 def test_a_survey_gives_a_sample_of_rows_with_copies():
     rng = np.random.default_rng(0)
     row, target = rng.integers(0, 50, 2000), rng.integers(0, 3, 2000)
-    X, y = survey(row[:, None].astype(float), target, 1500).rows_with_copies(1200)
+    X, y, _ = survey(row[:, None].astype(float), target, 1500).rows_with_copies(1200)
     assert len(y) == 1200
     share = np.bincount(3 * X[:, 0].astype(int) + y) / np.bincount(3 * row + target)
     assert np.abs(share - 0.6).max() < 0.2

@@ -239,7 +239,7 @@ class OnePassEstimator(ChoicesInHtml, BaseEstimator, ABC):
         targets.check_solvable()
         if has_rows:
             targets = targets.knowing(y, rows.weight)
-        new._pass.settle(new._pass.survey(rows.X, y, targets), has_rows)
+        new._pass.settle(new._pass.survey(rows.X, y, rows.weight, targets), has_rows)
         return new, rows._replace(y=y)
 
     def _folds(self, rows: GivenRows) -> list[HeldOutFold] | None:

@@ -108,11 +108,11 @@ class FeatureRecipe:
             rows = _canonical_rows(survey.layout.n_features, seed).astype(entries.X.dtype)
             return self._with_map(features, replace(choices, linear_columns=False), rows, seed, nothing)
         n_spent, first = self._n_to_spend(survey.n_rows), survey.different_rows(self.n_first_rows)
-        spent = survey.rows_with_copies(n_spent) if n_spent else nothing
+        *spent, weight = survey.rows_with_copies(n_spent) if n_spent else (*nothing, None)
         some, y = spent if n_spent else (first, entries.y[:0])
         y = targets.balanced(y) if n_spent else y
         _refuse_overflow(some)
-        shaping, choices = self._choose(some, y, targets, survey, has_rows)
+        shaping, choices = self._choose((some, y, weight), targets, survey, has_rows)
         tell(Phase.METRIC)
         metric = shaping.fitted_metric(some, targets.encoded(y))
         features = shaping.fitted(some, metric)
@@ -128,7 +128,7 @@ class FeatureRecipe:
             n_rows=some.shape[0],
             by_targets=bool(choices.trials) or isinstance(self.metric, ChosenMetric),
         )
-        settled = self._with_map(features, choices, shaped, seed, spent)
+        settled = self._with_map(features, choices, shaped, seed, (spent[0], spent[1]))
         is_solved_from_rows = has_rows and self.has_folds and choices.feature_map is None and not _is_narrow(some)
         return settled._replace(is_sparse=is_solved_from_rows)
 
@@ -160,9 +160,10 @@ class FeatureRecipe:
         return size if self._looks_at_targets and size >= fewest else 0
 
     def _choose(
-        self, X: Any, y: NDArray, targets: Targets, survey: Survey, has_rows: bool
+        self, rows: tuple[Any, NDArray, NDArray | None], targets: Targets, survey: Survey, has_rows: bool
     ) -> tuple[RowShaping, Choices]:
         """Make the choices that are left open; return how rows are shaped, and the others."""
+        X, y, weight = rows
         kernel, metric, normalize = self._open_choices
         has_linear_columns = self.linear_columns is True and self.feature_map is not None
         if not any(map(is_auto, (kernel, metric, normalize))):
@@ -181,7 +182,7 @@ class FeatureRecipe:
             allow_linear=is_auto(self.linear_columns) and (_is_narrow(X) or (has_rows and self.has_folds)),
             allow_logistic=has_rows and targets.loss != "squared",
         )
-        found = search(X, y, targets, spec, targets.weighted(y, None))
+        found = search(X, y, targets, spec, targets.weighted(y, weight))
         length = normalize if not is_auto(normalize) else (True if found.normalize else "common")
         steps = [step for step in (found.columns, found.metric) if step is not None]
         shaping = RowShaping(steps[0] if len(steps) == 1 else make_pipeline(*steps) if steps else None, length)

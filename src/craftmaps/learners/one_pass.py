@@ -91,10 +91,10 @@ class OnePass:
         tally, self._is_shared = self.tally, True
         return tally
 
-    def survey(self, X: Any, y: NDArray, targets: Targets) -> Survey:
+    def survey(self, X: Any, y: NDArray, weight: NDArray[np.float64] | None, targets: Targets) -> Survey:
         """Survey rows, to settle the features on them and on others."""
         settings = self.settings
-        return Survey.of(X, y, self.layout, targets, settings.recipe.n_first_rows, settings.seed)
+        return Survey.of(X, y, self.layout, targets, settings.recipe.n_first_rows, settings.seed, weight)
 
     def settle(self, survey: Survey, has_rows: bool = False) -> None:
         """Settle the features on surveyed rows; `has_rows` if all rows can be looked at again after the pass."""

@@ -57,12 +57,12 @@ def survey_part(estimator: OnePassEstimator, X: Rows, y: Rows, sample_weight: Ro
     targets, y = begun.targets.taking(rows.y)
     if not begun.settings.recipe.needs_rows:
         # Columns, precision and labels are enough: no other row need be sent.
-        return Prepass(replace(begun.survey(rows.X[:1], y[:1], targets), n_rows=rows.X.shape[0]), None)
+        return Prepass(replace(begun.survey(rows.X[:1], y[:1], None, targets), n_rows=rows.X.shape[0]), None)
     held_out, lowest = begun._held_out(rows.X[:0], y[:0], targets), None
     if held_out is not None:
         hashes = held_out.hashes(rows.X, targets.hashes(y))
         lowest = LowestHashes.of(hashes, held_out.size + begun.settings.recipe.n_first_rows)
-    return Prepass(begun.survey(rows.X, y, targets), lowest)
+    return Prepass(begun.survey(rows.X, y, rows.weight, targets), lowest)
 
 
 def settled_on(estimator: OnePassEstimator, prepass: Prepass | None) -> OnePassEstimator:

@@ -15,13 +15,14 @@ _GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2^64 over the golden ratio: multiples
 
 
 class Entries(NamedTuple):
-    """Different pairs of row and target, sorted by their hashes, and how often each occurs."""
+    """Different pairs of row and target, sorted by their hashes, how often each occurs and what all copies weigh."""
 
     hashes: NDArray[np.uint64]
     target_hashes: NDArray[np.uint64]
     X: Any
     y: NDArray
     count: NDArray[np.int64]
+    weight: NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,12 +52,21 @@ class Survey:
     entries: Entries
 
     @classmethod
-    def of(cls, X: Any, y: NDArray, layout: RowLayout, targets: Targets, size: int, seed: int) -> "Survey":
-        """Survey rows with targets that there is room for."""
+    def of(
+        cls,
+        X: Any,
+        y: NDArray,
+        layout: RowLayout,
+        targets: Targets,
+        size: int,
+        seed: int,
+        weight: NDArray[np.float64] | None = None,
+    ) -> "Survey":
+        """Survey rows with targets that there is room for, and perhaps weights."""
         hashes = row_hashes(X, seed)
         low = np.flatnonzero(hashes <= _largest(hashes, size))
-        low_y = y[low]
-        entries = Entries(hashes[low], targets.hashes(low_y), X[low], low_y, np.ones(low.size, np.int64))
+        low_y, low_weight = y[low], np.ones(low.size) if weight is None else weight[low]
+        entries = Entries(hashes[low], targets.hashes(low_y), X[low], low_y, np.ones(low.size, np.int64), low_weight)
         return cls(layout, targets, size, seed, X.shape[0], _grouped(entries, size))
 
     def __add__(self, other: "Survey") -> "Survey":
@@ -70,6 +80,7 @@ class Survey:
             stack_rows([mine.X, theirs.X]),
             np.concatenate([mine.y, theirs.y]),
             np.concatenate([mine.count, theirs.count]),
+            np.concatenate([mine.weight, theirs.weight]),
         )
         entries = _grouped(both, self.size)
         targets = self.targets.joined(other.targets)
@@ -80,8 +91,8 @@ class Survey:
         _, first = np.unique(self.entries.hashes, return_index=True)
         return self.entries.X[first[:size]]
 
-    def rows_with_copies(self, size: int) -> tuple[Any, NDArray]:
-        """Return a sample of rows with their targets, in random order; equal rows come as often as among all rows.
+    def rows_with_copies(self, size: int) -> tuple[Any, NDArray, NDArray[np.float64]]:
+        """Return a sample of rows, targets and weights, in random order; equal rows come as often as among all rows.
 
         The rows with the smallest hashes are taken, and of each its share of copies.
         """
@@ -99,7 +110,8 @@ class Survey:
         with np.errstate(over="ignore"):
             keys = hashes[taken] + copy.astype(np.uint64) * _GOLDEN
         taken = taken[np.argsort(keys, kind="stable")]
-        return self.entries.X[taken], self.entries.y[taken]
+        weight = self.entries.weight[taken] / count[taken]
+        return self.entries.X[taken], self.entries.y[taken], weight
 
 
 def _largest(hashes: NDArray[np.uint64], size: int) -> np.uint64:
@@ -116,9 +128,12 @@ def _grouped(entries: Entries, size: int) -> Entries:
     is_new[1:] = (hashes[1:] != hashes[:-1]) | (ties[1:] != ties[:-1])
     starts = np.flatnonzero(is_new)
     kept = starts[hashes[starts] <= _largest(hashes, size)]
-    count = np.add.reduceat(entries.count[order], starts)[: kept.size] if starts.size else entries.count
+    count, weight = entries.count, entries.weight
+    if starts.size:
+        count = np.add.reduceat(count[order], starts)[: kept.size]
+        weight = np.add.reduceat(weight[order], starts)[: kept.size]
     rows = order[kept]
-    return Entries(hashes[kept], ties[kept], entries.X[rows], entries.y[rows], count)
+    return Entries(hashes[kept], ties[kept], entries.X[rows], entries.y[rows], count, weight)
 
 
 def first_copies(keys: NDArray[np.uint64], others: NDArray[np.uint64]) -> NDArray[np.int64]:

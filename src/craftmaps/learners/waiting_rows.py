@@ -36,7 +36,10 @@ class WaitingRows:
     def __add__(self, other: "WaitingRows") -> "WaitingRows":
         return WaitingRows(self.blocks + other.blocks)
 
-    def first(self, n_rows: int) -> tuple[Any, NDArray]:
-        """Return the first rows and their targets."""
+    def first(self, n_rows: int) -> Block:
+        """Return the first rows with their targets and weights."""
         X, y = stack_rows([block.X for block in self.blocks]), np.concatenate([block.y for block in self.blocks])
-        return X[:n_rows], y[:n_rows]
+        if all(block.weight is None for block in self.blocks):
+            return Block(X[:n_rows], y[:n_rows], None)
+        weights = [np.ones(len(block.y)) if block.weight is None else block.weight for block in self.blocks]
+        return Block(X[:n_rows], y[:n_rows], np.concatenate(weights)[:n_rows])
