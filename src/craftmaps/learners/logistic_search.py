@@ -7,7 +7,7 @@ at hand after the pass, a few quasi-Newton steps, with the Gram matrix of the ta
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,10 +51,13 @@ class LogisticSearch:
         Whether the logistic loss is taken even if squares do better.
     looks : tuple of int
         After how many looks at the rows solutions are compared on rows left out.
+    memory : float or None
+        Bytes that the features of all rows may take to be kept between looks; None is a share of what is free.
     """
 
     is_forced: bool = False
     looks: tuple[int, ...] = _LOOKS
+    memory: float | None = None
 
     def run(
         self, tally: Tally, rows: tuple, relative: float, choice: PenaltyChoice | None, few: FewRows | None
@@ -66,7 +69,11 @@ class LogisticSearch:
         those of the held-out sample.
         """
         folds = [] if choice is None else choice.left_out
-        problem = _Problem.of(tally, folds, *rows) if few is None else _Problem.of_few(tally, folds, few)
+        if few is not None:
+            problem = _Problem.of_few(tally, folds, few)
+        else:
+            memory = _MEMORY_SHARE * (available_memory() or np.inf) if self.memory is None else self.memory
+            problem = _Problem.of(tally, folds, rows, memory)
         groups = left_out_together(folds, tally.statistic.weight)
         parts = [problem.left_out(group, folds, tally.targets) for group in groups]
         solutions = logistic_regressions(
@@ -115,12 +122,12 @@ class _Problem(NamedTuple):
     restored: Callable[[Solution], Solution]
 
     @classmethod
-    def of(cls, tally: Tally, folds: Sequence[HeldOutFold], X: Any, y: NDArray, weight: NDArray | None) -> Self:
+    def of(cls, tally: Tally, folds: Sequence[HeldOutFold], rows: tuple, memory: float) -> Self:
         """Return the problem of rows. Their features are kept if they fit in memory, else mapped at every look."""
+        X, y, weight = rows
         features, encoded, width = tally.features, tally.targets.encoded, tally.statistic.cross.shape[0]
         weight = np.asarray(tally.targets.weighted(y, np.ones(X.shape[0]) if weight is None else weight))
-        free = available_memory()
-        if free is not None and X.dtype.itemsize * X.shape[0] * width > _MEMORY_SHARE * free:
+        if X.dtype.itemsize * X.shape[0] * width > memory:
 
             def mapped(part: slice) -> WeightedRows:
                 return WeightedRows(features(X[part]), encoded(y[part]), weight[part])
