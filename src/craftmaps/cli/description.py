@@ -14,6 +14,7 @@ def describe(model: Any, path: Path, target: str | int | None) -> dict[str, Any]
         "features": model.coef_.shape[-1],
         "code": None if classes is None else model.code,
         "calibration": None if classes is None else model.calibration_.name,
+        "loss": "squared" if classes is None else model.loss_,
         "alpha": model.alpha_,
     }
 
@@ -58,6 +59,7 @@ def model_facts(model: dict[str, Any]) -> list[tuple[str, str]]:
     facts = [
         ("learned from", f"{model['rows']:,} rows of {model['columns']:,} columns"),
         *_feature_facts(model),
+        ("loss", model["loss"]),
         ("alpha", f"{model['alpha']:.3g}"),
         ("seed", str(model["seed"])),
     ]
