@@ -12,7 +12,7 @@ import pyarrow.parquet
 from craftmaps import load_model
 from craftmaps.scores.held_out_share import HeldOutShare
 from tests.cli.running import PLAIN, example_rows, example_table, run, run_json, write_parquet
-from tests.cli.test_interrupted import options, server, wait_for  # noqa: F401  a fixture
+from tests.cli.test_interrupted import options, wait_for
 
 
 def test_the_model_is_that_of_the_other_rows(tmp_path):

@@ -29,7 +29,7 @@ CUTS = {1: [], 2: [450], 4: [10, 20, 600], 7: [0, 1, 300, 300, 500, 899]}  # a h
 
 @pytest.fixture(scope="module")
 def local():
-    return {name: CraftClassifier(**settings).fit(X, Y) for name, settings in SETTINGS.items()}
+    return {name: CraftClassifier(loss="squared", **settings).fit(X, Y) for name, settings in SETTINGS.items()}
 
 
 def blocks(cuts, *arrays):

@@ -87,7 +87,7 @@ def _model_lines(estimator: Any, model: Any) -> list[Line]:
         ("features", f"{n_features:,} {of}", ""),
         ("alpha", f"{model.alpha:.3g}", "chosen" if results else "given"),
     ]
-    if getattr(estimator, "_pass", None) is None:
+    if getattr(estimator, "_pass", None) is None and results is None:
         lines[1] = ("alpha", f"{model.alpha:.3g}", "from a file")
     if results is not None and "error" in results:
         error, n_rows = float(results["error"]), int(results["n_rows"])

@@ -147,7 +147,7 @@ def tally_blocks(
     """Return the tally of blocks of rows, added up by the workers of an executor.
 
     An estimator that has seen no rows is settled first, on a survey of all blocks; then
-    `estimator.finish(tally)` makes the model that `fit` on the rows of all blocks makes.
+    `estimator.finish(tally)` makes the model that `fit` with the squared loss makes of the rows of all blocks.
 
     Parameters
     ----------

@@ -63,7 +63,7 @@ class CraftRegressor(RegressorMixin, MultiOutputMixin, OnePassEstimator):
         `error`, `error_by_fold`, `n_rows` and `n_effective`: the squared error of rows that nothing has looked at,
         each fold at the alpha that the others choose. `alpha`, `mean_error`, `std_error`, `fold_errors` and `chosen`:
         the curve. Several targets are brought to one spread, the root of their mean variance.
-    choices_ : dict
+    choices_ : Choices
         What was chosen for kernel, metric and normalize, and the held-out errors of the candidates; "auto" where a
         choice is still to be made.
     n_rows_seen_ : int
