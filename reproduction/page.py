@@ -90,10 +90,10 @@ def _introduction(level: str) -> str:
 {note}
 R. Hamid, Y. Xiao, A. Gittens, D. DeCoste, "Compact Random Feature Maps", 2014. RFM is Random Maclaurin, TS is
 TensorSketch, CM is a compact map over either (up to D dimensions, down to E), H0/1 is the paper's heuristic of an exact
-constant and exact linear features in place of random ones, and *ours* is
-`CraftClassifier(n_components=E, loss="squared")` with its automatic choices. Errors are test errors in percent, mean ± standard deviation over {few} seeds, in Figures 4 and 5
-over {many}, or as it says. Kernel errors are |ZZ' - K| / |K| in Frobenius norms. This page is made from `results/` by
-`python -m reproduction.page`.
+constant and exact linear features in place of random ones, and *ours* is `CraftClassifier(n_components=E,
+loss="squared")` with its automatic choices. Errors are test errors in percent, mean ± standard deviation over {few}
+seeds, in Figures 4 and 5 over {many}, or as it says. Kernel errors are |ZZ' - K| / |K| in Frobenius norms. This page
+is made from `results/` by `python -m reproduction.page`.
 
 No run chooses anything by looking at test rows. But test errors of earlier versions of the library were known while it
 was developed; decisions on its design were made on training rows."""

@@ -62,7 +62,7 @@ def test_with_a_report(tmp_path):
     assert re.search(rf"of {n_rows} test rows", (tmp_path / "r.html").read_text())
 
 
-def test_interrupted_and_resumed(server, tmp_path):  # noqa: F811
+def test_interrupted_and_resumed(server, tmp_path):
     data = write_parquet(tmp_path / "train.parquet", n_rows=400)
     share = ["--test-share", "0.25"]
     code, printed = server.run("train", data, *options(tmp_path, "whole"), *share)
