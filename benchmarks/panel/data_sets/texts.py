@@ -46,7 +46,7 @@ def _packages() -> list[tuple[str, list[Path]]]:
         *parents, _ = path.relative_to(root).parts
         if "site-packages" in parents or "__pycache__" in parents:
             continue
-        # The tests of a package are a package of their own; those that are single files are left out.
+        # The tests of a package are a package of their own; single test files are left out.
         name = "/".join(parents[:2]) if parents[:1] == ["test"] else "".join(parents[:1])
         if name not in ("", "test"):
             folders.setdefault(name, []).append(path)
