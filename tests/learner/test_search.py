@@ -14,6 +14,7 @@ from craftmaps.learners.search import SearchSpec, search
 from craftmaps.learners.targets import ClassTargets, NumberTargets
 from craftmaps.shaping.gradient_metric import GradientMetric
 from craftmaps.shaping.quantile_columns import QuantileColumns
+from craftmaps.shaping.row_shaping import described
 
 
 def make_map(kernel, width):
@@ -95,7 +96,7 @@ def test_what_is_given_is_kept():
     assert (found.kernel.degree, found.columns, found.metric, found.linear) == (4, None, None, False)
     given = StandardScaler()
     found = search_classes(X, y, metric=given, normalize=True)
-    assert isinstance(found.columns, StandardScaler)
+    assert described(found.columns) == "standardised columns"
     assert found.normalize is True
     found = search_classes(X, y, metric="covariance")
     assert isinstance(found.metric, CovarianceMetric)
@@ -105,7 +106,7 @@ def test_what_is_given_is_kept():
 def test_a_few_rows_get_what_is_usual():
     X, y = ring(12)
     found = search_classes(X, y)
-    assert isinstance(found.columns, StandardScaler)
+    assert described(found.columns) == "standardised columns"
     assert found.trials == ()
 
 

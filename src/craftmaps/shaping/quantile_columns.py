@@ -1,4 +1,4 @@
-"""Quantile scores: columns of any distribution to columns of a normal or uniform one."""
+"""Scores of columns by bounded tables: quantiles of a normal or uniform distribution, or standardised values."""
 
 from numbers import Integral
 from typing import Any, Self
@@ -13,12 +13,15 @@ from craftmaps._system.threads import for_row_blocks
 from craftmaps.kernels import Rows
 from craftmaps.maps.feature_map import FeatureMap, check_choice
 
+DISTRIBUTIONS = ("normal", "uniform", "same")
 _MOST_ROWS = 16384
 _BLOCK_ROWS = 1024
+_LARGEST = 1e300
+_ROUNDING = 1e-12
 
 
 class QuantileColumns(FeatureMap):
-    r"""Replace every column by its quantile scores, of mean 0 and variance 1.
+    r"""Replace every column by scores of mean 0 and variance 1, none far beyond those of the training rows.
 
     A value with the share :math:`p` of the training rows below it, equal ones counted half, becomes
     :math:`\Phi^{-1}(p)`, the normal quantile, or :math:`p` itself. The scores of a column are then shifted and
@@ -27,12 +30,16 @@ class QuantileColumns(FeatureMap):
     cell of 1e6 changes the scores of others by one rank, and no score exceeds those of the training rows.
     A row costs :math:`O(d \log n\_knots)`.
 
+    The distribution "same" keeps that of the column: scores are standardised values, cut off where they are further
+    from the training rows than these are from each other. A cell of 1e6 in a new row then cannot dominate a model.
+
     Parameters
     ----------
-    distribution : {"normal", "uniform"}, default="normal"
+    distribution : {"normal", "uniform", "same"}, default="normal"
         What the scores of a column without ties follow.
     n_knots : int, default=256
         Size of the table of each column, at least 2. A column with at most as many levels has a knot at every level.
+        Standardised values are a line between two knots.
     center : bool, default=True
         Whether scores have mean 0. Without it zeros are kept, and CSR rows stay CSR.
 
@@ -63,7 +70,7 @@ class QuantileColumns(FeatureMap):
     def fit(self, X: Rows, y: None = None) -> Self:
         """Learn the table of each column; of more than 16,384 rows, from evenly spaced ones."""
         X = self._validated(X)
-        check_choice("distribution", self.distribution, ("normal", "uniform"))
+        check_choice("distribution", self.distribution, DISTRIBUTIONS)
         check_scalar(self.n_knots, "n_knots", Integral, min_val=2)
         check_choice("center", self.center, (True, False))
         X = X[:: -(-X.shape[0] // _MOST_ROWS)]
@@ -75,6 +82,8 @@ class QuantileColumns(FeatureMap):
 
     def _table(self, values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the knots and scores of a column."""
+        if self.distribution == "same":
+            return self._padded(*self._line(values))
         levels, counts = np.unique(values, return_counts=True)
         below = np.cumsum(counts) - counts
         shares = (below + 0.5 * counts) / values.size
@@ -88,8 +97,25 @@ class QuantileColumns(FeatureMap):
             levels, scores = levels[kept], scores[kept]
         if not self.center:
             scores = scores - np.interp(0.0, levels, scores)
-        pad = (0, int(self.n_knots) - levels.size)
-        return np.pad(levels, pad, mode="edge"), np.pad(scores, pad, mode="edge")
+        return self._padded(levels, scores)
+
+    def _padded(self, knots: NDArray, scores: NDArray) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return a table of full size, the last entry repeated."""
+        pad = (0, int(self.n_knots) - knots.size)
+        return np.pad(knots, pad, mode="edge"), np.pad(scores, pad, mode="edge")
+
+    def _line(self, values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return two knots, a range beyond the values on either side, and their standardised values."""
+        low, high = float(values.min()), float(values.max())
+        if not self.center:  # zeros are kept, so they must lie between the knots
+            low, high = min(low, 0.0), max(high, 0.0)
+        with np.errstate(over="ignore"):  # infinite spread: zeros
+            center, spread = values.mean() if self.center else 0.0, values.std()
+            knots = np.array([low, high]) + (high - low) * np.array([-1.0, 1.0])
+        knots = knots.clip(-_LARGEST, _LARGEST)
+        # Rounding makes a constant column spread by its last digit.
+        is_constant = not _ROUNDING * max(abs(low), abs(high)) < spread < np.inf
+        return knots, np.zeros(2) if is_constant else (knots - center) / spread
 
     def _transform_rows(self, X: Any) -> Any:
         """Map validated rows."""
@@ -98,12 +124,26 @@ class QuantileColumns(FeatureMap):
         out = np.empty(X.shape, X.dtype)
 
         def block(start: int, stop: int) -> None:
-            rows = np.asarray(X[start:stop].T, dtype=np.float64, order="C")
+            rows = np.array(X[start:stop].T, dtype=np.float64, order="C")  # a copy: scores are computed in place
+            if self.distribution == "same":
+                out[start:stop] = self._on_lines(rows).T
+                return
             for j, values in enumerate(rows):
                 out[start:stop, j] = np.interp(values, self.knots_[j], self.scores_[j])
 
         for_row_blocks(block, X.shape[0], _BLOCK_ROWS)
         return out
+
+    def _on_lines(self, columns: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the scores of cells on a line between two knots, in place: searching a table takes longer."""
+        low, high = self.knots_[:, [0]], self.knots_[:, [-1]]
+        first, last = self.scores_[:, [0]], self.scores_[:, [-1]]
+        slope = np.divide(last - first, high - low, out=np.zeros_like(low), where=high > low)
+        np.clip(columns, low, high, out=columns)
+        columns -= low
+        columns *= slope
+        columns += first
+        return columns
 
     def _transform_sparse(self, X: Any) -> csr_matrix:
         """Map the stored cells of CSR rows: all others are zero and stay so."""

@@ -109,9 +109,9 @@ def described(metric: Any) -> str:
         return f"covariance {metric.power:g}"
     if isinstance(metric, GradientMetric):
         return f"gradient {metric.power:g}{' standard' if metric.standardize else ''}"
-    if isinstance(metric, QuantileColumns):
-        return f"{metric.distribution} scores"
-    return "standardised columns" if isinstance(metric, StandardScaler) else repr(metric)
+    if isinstance(metric, StandardScaler) or (isinstance(metric, QuantileColumns) and metric.distribution == "same"):
+        return "standardised columns"
+    return f"{metric.distribution} scores" if isinstance(metric, QuantileColumns) else repr(metric)
 
 
 def first_columns(metric: Any) -> Any:

@@ -18,7 +18,7 @@ from craftmaps.maps.drawing_costs import WIDEST_ROWS
 from craftmaps.maps.feature_map import SeededMap
 from craftmaps.shaping.covariance_metric import CovarianceMetric
 from craftmaps.shaping.gradient_metric import GradientMetric
-from craftmaps.shaping.quantile_columns import QuantileColumns
+from craftmaps.shaping.quantile_columns import DISTRIBUTIONS, QuantileColumns
 from craftmaps.shaping.row_features import LinearColumns, RowFeatures
 
 _METRICS: dict[str, Any] = {
@@ -150,7 +150,7 @@ def _checked_scaler(scaler_class: type, parameters: Fields, learned: Fields, wid
 
 def _checked_quantiles(columns_class: type, parameters: Fields, learned: Fields, width: int) -> tuple[Any, int]:
     """Return quantile scores of columns, whose tables must rise."""
-    parameters.one_of("distribution", ("normal", "uniform"))
+    parameters.one_of("distribution", DISTRIBUTIONS)
     parameters.flag("center")
     shape = (width, parameters.whole("n_knots", 2))
     values = {name: learned.array(name, shape, (np.float64,)) for name in ("knots_", "scores_")}

@@ -43,7 +43,8 @@ class Shaping:
     def column_transformer(self, is_sparse: bool = False) -> Any:
         """Return the transformer of columns, not yet fitted, or None."""
         if self.columns == "standard":
-            return StandardScaler(with_mean=not is_sparse)
+            # Cells far beyond the rows of the search are cut off: one of 1e6 would dominate powers of dot products.
+            return StandardScaler(with_mean=False) if is_sparse else QuantileColumns("same", 2)
         if isinstance(self.columns, str):
             return QuantileColumns(self.columns, center=not is_sparse)
         return None if self.columns is None else clone(self.columns)
