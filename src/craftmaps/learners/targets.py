@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 Errors = Callable[[NDArray, NDArray], NDArray[np.float64]]
 LOSSES = ("squared", "logistic")
+_QUARTILES = 1.349  # distance of the quartiles of a normal distribution of deviation 1
+_MOST_SPREADS = 20.0
 
 
 class Targets(Protocol):
@@ -275,6 +277,7 @@ class NumberTargets:
         return np.mean((outputs - y) ** 2, axis=1)
 
     def balanced(self, y: NDArray) -> NDArray:
+        y = _without_extremes(y)
         return y * _to_one_spread(y)
 
     def balanced_errors(self, y: NDArray) -> Errors:
@@ -301,6 +304,18 @@ class NumberTargets:
 def _as_text(label: Any) -> str:
     """Return a label as text, a whole number of any type without a point."""
     return str(int(label)) if isinstance(label, float) and label.is_integer() else str(label)
+
+
+def _without_extremes(y: NDArray) -> NDArray[np.float64]:
+    """Return targets with the median in place of those many spreads away: a few of them would decide every comparison.
+
+    Cut off instead of replaced, one in 500 would still outweigh the noise of all others. The spread is that of a normal
+    distribution of the same quartiles, or the deviation if these are equal.
+    """
+    low, median, high = np.quantile(y, (0.25, 0.5, 0.75), axis=0)
+    spread = (high - low) / _QUARTILES
+    spread = np.where(spread > 0, spread, np.std(y, axis=0))
+    return np.where(np.abs(y - median) > _MOST_SPREADS * spread, median, y)
 
 
 def _to_one_spread(y: NDArray) -> NDArray[np.float64]:
