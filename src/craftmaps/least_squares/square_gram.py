@@ -12,7 +12,7 @@ from craftmaps.least_squares.cholesky import factor_in_place
 from craftmaps.least_squares.gram import TILE, Solver, diagonal_tiles, refuse_overflow
 
 # Fewer rows than this, and than features, are solved in the space of rows: most of them never need the square.
-FEW_ROWS = 1024
+FEW_ROWS = 2048
 
 
 class _Rows(NamedTuple):
