@@ -18,7 +18,7 @@ class Method(NamedTuple):
     own_error: Callable[..., dict[str, Any]] | None = None
 
 
-CRAFT_WIDTHS = (512, 1024, 2048, 4096)
+CRAFT_WIDTHS = (512, 1024, 2048, 4096, 8192, 16384)
 
 METHODS = {
     "RidgeCV": Method(linear.ridge),

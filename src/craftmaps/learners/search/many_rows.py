@@ -19,7 +19,7 @@ _OTHER_FIRST_DEGREES = (2, 5)
 # Rows that columns and axes are fitted to: gradients in many columns need many.
 _FEWEST_FIT_ROWS, _FIT_ROWS_A_COLUMN, _MOST_FIT_ROWS = 2048, 4, 6144
 _FIRST_SCORED_ROWS = 2048
-_FIRST_WIDTH, _WIDTH, _GREAT_WIDTH = 512, 1024, 2048
+_FIRST_WIDTH, _WIDTH, _GREAT_WIDTH, _GREATEST_WIDTH = 512, 1024, 2048, 4096
 _FINALISTS, _CLIMBED, _CLIMBS = 4, 3, 3
 _FEWEST_AXES = 16
 _CLOSE = 0.15
@@ -55,6 +55,8 @@ class ManyRows(Rounds):
             if best == before:
                 break
         best, scores = self._at_the_end(best, scores, first)
+        if self.spec.n_components > _GREATEST_WIDTH:
+            best, scores = self._at_the_greatest_width(best, scores)
         return self.found({best: scores[best]})
 
     def _first_round(self) -> Scores:
@@ -143,9 +145,34 @@ class ManyRows(Rounds):
         others = [c for c in others if c not in scores or scores[c].value < scores[best].value + _CLOSE]
         if not others:
             return best, scores
-        at = int(np.argmin([abs(np.log(alpha / (scores[best].alpha or 1.0))) for alpha in ALPHAS]))
-        self.width, self.alphas = _GREAT_WIDTH, ALPHAS[max(at - 1, 0) : at + 2]
+        self._widen(_GREAT_WIDTH, scores[best])
         return self._challenge(best, [best, *others], {})
+
+    def _at_the_greatest_width(self, best: Candidate, scores: Scores) -> tuple[Candidate, Scores]:
+        """Climb from the best to richer candidates: a great map has room for more axes and higher degrees."""
+        self._widen(_GREATEST_WIDTH, scores[best])
+        scores = {}
+        for _ in range(_CLIMBS):
+            before = best
+            best, scores = self._challenge(best, [best, *self._richer(best)], scores)
+            if best == before:
+                break
+        return best, scores
+
+    def _richer(self, best: Candidate) -> list[Candidate]:
+        """Return the candidate with a higher degree, with more axes, with both, and with axes of more equal lengths."""
+        found = [best]
+        if best.shaping.axes is not None and is_auto(self.spec.metric):
+            found += [self._of_axes(best, 2.0), _with(best, power=0.5)]
+        if self.spec.are_degrees_open and isinstance(best.kernel, Polynomial):
+            higher = [degree for degree in _DEGREES if degree > best.kernel.degree]
+            found += [c._replace(kernel=polynomial(degree)) for degree in higher[:1] for c in found[:2]]
+        return found[1:]
+
+    def _widen(self, width: int, score: Score) -> None:
+        """Go on at a greater width, with the penalties next to the best one."""
+        at = int(np.argmin([abs(np.log(alpha / (score.alpha or 1.0))) for alpha in ALPHAS]))
+        self.width, self.alphas = width, ALPHAS[max(at - 1, 0) : at + 2]
 
     def _challenge(self, best: Candidate, others: Sequence[Candidate], scores: Scores) -> tuple[Candidate, Scores]:
         """Let candidates compete with the best so far."""
