@@ -100,11 +100,15 @@ class Rounds:
             candidates += [Candidate(shaping, None) for shaping in shapings if is_sparse or not shaping.normalize]
         return candidates
 
+    def are_gradients_cheap(self, axes: str) -> bool:
+        """Tell whether axes are those of gradients, and quickly found for more than one kind of columns."""
+        return axes == "gradient" and self.X.shape[1] <= _CHEAP_COLUMNS
+
     def axis_candidates(self, scores: Scores, axes: str, powers: Sequence[float]) -> list[Candidate]:
         """Return axes for the columns that did best; a covariance looks at columns themselves alone."""
         if not is_auto(self.spec.metric) or not self.rows.has_axes:
             return []
-        is_cheap = axes == "gradient" and self.X.shape[1] <= _CHEAP_COLUMNS
+        is_cheap = self.are_gradients_cheap(axes)
         allowed = (None, "standard") if axes == "covariance" else (None, "standard", "normal", "uniform")
         best: dict[Any, Candidate] = {}
         for candidate in best_first(scores):
