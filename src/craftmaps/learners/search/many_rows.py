@@ -196,7 +196,8 @@ class ManyRows(Rounds):
 
 def _comes_after_ranks(candidate: Candidate) -> bool:
     """Tell whether a candidate can wait until normal scores with a map have been tried."""
-    return candidate.shaping.columns == "uniform" or (candidate.shaping.columns == "normal" and candidate.kernel is None)
+    columns = candidate.shaping.columns
+    return columns == "uniform" or (columns == "normal" and candidate.kernel is None)
 
 
 def _with(candidate: Candidate, **changes: Any) -> Candidate:
