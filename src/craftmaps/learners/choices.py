@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from craftmaps.shaping.chosen_metric import ChosenMetric
+from craftmaps.shaping.row_shaping import categories_of
 
 
 def is_auto(value: Any) -> bool:
@@ -40,6 +41,8 @@ class Choices:
         As the parameter of the learner; None if a linear model of the shaped rows was chosen.
     linear_columns : bool or "auto"
         Whether the columns stand beside the features of the map.
+    categories : tuple of int, list, None or "auto"
+        Positions of the columns whose levels have indicators: the first step of the metric makes them.
     n_rows : int
         How many rows were looked at to make the choices, fit the metric and draw the map.
     trials : tuple of Trial
@@ -53,6 +56,7 @@ class Choices:
     normalize: Any = "auto"
     feature_map: Any = "craft"
     linear_columns: Any = "auto"
+    categories: Any = "auto"
     n_rows: int = 0
     trials: tuple[Trial, ...] = field(default=(), repr=False)
     by_targets: bool = field(default=False, repr=False)
@@ -71,6 +75,8 @@ class Choices:
         >>> bool((again.fit(digits.X_train, digits.y_train).coef_ == model.coef_).all())
         True
         """
-        names = ("kernel", "metric", "normalize", "feature_map", "linear_columns")
+        names = ("kernel", "metric", "normalize", "feature_map", "linear_columns", "categories")
         given = {name: getattr(self, name) for name in names}
+        if categories_of(self.metric) is not None:
+            given["categories"] = None  # the metric sees to them
         return given | {"metric": ChosenMetric(self.metric)} if self.by_targets else given

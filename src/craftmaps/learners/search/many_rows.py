@@ -48,16 +48,24 @@ class ManyRows(Rounds):
         if self.is_wide_and_sparse:
             return self.found(self._last_round(best_first(first)[:2]))
         scores = self._last_round(self._best_of_every_kind(first, _FINALISTS))
-        best = best_first(scores)[0]
+        best, scores = self._climb(best_first(scores)[0], scores)
+        categories = self.category_candidates(self._best_of_every_kind(scores, 0))
+        best, scores = self._challenge(best, categories, scores)
+        if best in categories:
+            best, scores = self._climb(best, scores)
+        best, scores = self._at_the_end(best, scores, first)
+        if self.spec.n_components > _GREATEST_WIDTH:
+            best, scores = self._at_the_greatest_width(best, scores)
+        return self.found({best: scores[best]})
+
+    def _climb(self, best: Candidate, scores: Scores) -> tuple[Candidate, Scores]:
+        """Go on to better neighbours until there is none."""
         for _ in range(_CLIMBS):
             before = best
             best, scores = self._challenge(best, self._neighbours(best, scores), scores)
             if best == before:
                 break
-        best, scores = self._at_the_end(best, scores, first)
-        if self.spec.n_components > _GREATEST_WIDTH:
-            best, scores = self._at_the_greatest_width(best, scores)
-        return self.found({best: scores[best]})
+        return best, scores
 
     def _first_round(self) -> Scores:
         """Compare all shapings at a small width."""
@@ -133,7 +141,7 @@ class ManyRows(Rounds):
         others = []
         linear = [candidate for candidate in best_first(first) if candidate.kernel is None]
         if linear and first[linear[0]].value < min(score.value for score in first.values()) + _IN_REACH:
-            others += [linear[0], best._replace(linear=True)]
+            others += [_with(linear[0], categories=best.shaping.categories), best._replace(linear=True)]
         if self.spec.n_components < _GREAT_WIDTH:
             return self._challenge(best, others, scores)
         if self.spec.are_degrees_open and isinstance(best.kernel, Polynomial):
