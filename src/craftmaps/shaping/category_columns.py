@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, hstack, issparse
 from sklearn.utils import check_scalar
+from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from craftmaps._system.threads import for_row_blocks
 from craftmaps.kernels import Rows
@@ -26,9 +27,9 @@ class CategoryColumns(FeatureMap):
 
     A column of levels with shares :math:`p_l` of the training rows becomes columns that are
     :math:`(\sum_l p_l (1 - p_l))^{-1/2}` where a row has the level, and 0 elsewhere: their variances add up to 1, the
-    variance of a standardised column, so no column dominates dot products. A level that the training rows do not have
-    becomes zeros. The scored columns come first, in their order, then the indicators. A row costs one comparison for
-    each level.
+    variance of a score, so no column dominates dot products. Beside columns that stay as they are, they add up to the
+    mean variance of these. A level that the training rows do not have becomes zeros. The other columns come first, in
+    their order, then the indicators. A row costs one comparison for each level.
 
     Parameters
     ----------
@@ -92,8 +93,9 @@ class CategoryColumns(FeatureMap):
         tables = [self._indicators(j, column(X, j)) for j in categories]
         self.columns_ = np.repeat(np.array(categories, np.int64), [levels.size for levels, _ in tables])
         self.levels_ = np.concatenate([np.empty(0), *(levels for levels, _ in tables)])
-        self.values_ = np.concatenate([np.empty(0), *(values for _, values in tables)])
         numbers = np.setdiff1d(np.arange(X.shape[1]), categories)
+        unit = _usual_spread(X[:, numbers]) if self.distribution is None else 1.0
+        self.values_ = unit * np.concatenate([np.empty(0), *(values for _, values in tables)])
         self.knots_ = self.scores_ = np.empty((0, int(self.n_knots)))
         if self.distribution is not None and numbers.size:
             scored = QuantileColumns(self.distribution, self.n_knots, center=self.center).fit(X[:, numbers])
@@ -154,6 +156,16 @@ class CategoryColumns(FeatureMap):
     @property
     def _n_features_out(self) -> int:
         return self.numbers_.size + self.levels_.size
+
+
+def _usual_spread(X: Any) -> float:
+    """Return the root of the mean variance of columns, 1 if there are none or all are constant."""
+    if not X.shape[1]:
+        return 1.0
+    with np.errstate(over="ignore", invalid="ignore"):
+        variances = mean_variance_axis(X, axis=0)[1] if issparse(X) else np.var(X, axis=0, dtype=np.float64)
+        variance = float(np.mean(variances, dtype=np.float64))
+    return float(np.sqrt(variance)) if 0 < variance < np.inf else 1.0
 
 
 def check_categories(categories: Any) -> None:
