@@ -1,5 +1,6 @@
 """What a learner was given or has chosen for kernel, metric and length."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -60,6 +61,12 @@ class Choices:
     n_rows: int = 0
     trials: tuple[Trial, ...] = field(default=(), repr=False)
     by_targets: bool = field(default=False, repr=False)
+
+    def category_names(self, names: Sequence[str] | None = None) -> list[str]:
+        """Return the names of the categories, or their positions where columns have no names."""
+        if self.categories is None or is_auto(self.categories):
+            return []
+        return [str(j) if names is None or isinstance(j, str) else str(names[int(j)]) for j in self.categories]
 
     def parameters(self) -> dict[str, Any]:
         """Return the choices as parameters of a learner, which then repeats them without a search.

@@ -97,9 +97,7 @@ class FeatureRecipe:
 
     def choices(self) -> Choices:
         """Return what is given; "auto" is still to be chosen."""
-        return Choices(
-            self.kernel, self.metric, self.normalize, self.feature_map, self.linear_columns, self.categories
-        )
+        return Choices(self.kernel, self.metric, self.normalize, self.feature_map, self.linear_columns, self.categories)
 
     def settle(self, survey: Survey, has_rows: bool = False) -> Settled:
         """Make the open choices, fit the metric and draw the map on rows of a survey.
@@ -178,7 +176,7 @@ class FeatureRecipe:
         if not any(map(is_auto, (kernel, metric, normalize))):
             choices = replace(self.choices(), linear_columns=has_linear_columns)
             shaping = named_shaping(metric, normalize)
-            return shaping if is_auto(categories) else shaping.with_categories(categories), choices
+            return shaping if isinstance(categories, str) else shaping.with_categories(categories), choices
         spec = SearchSpec(
             lambda kernel, width: self._make_map(kernel, width, survey.seed),
             self.n_components,

@@ -23,8 +23,7 @@ from craftmaps.shaping.quantile_columns import DISTRIBUTIONS, QuantileColumns
 from craftmaps.shaping.row_features import LinearColumns, RowFeatures
 
 _METRICS: dict[str, Any] = {
-    part.__name__: part
-    for part in (CategoryColumns, CovarianceMetric, GradientMetric, QuantileColumns, StandardScaler)
+    part.__name__: part for part in (CategoryColumns, CovarianceMetric, GradientMetric, QuantileColumns, StandardScaler)
 }
 
 
@@ -189,7 +188,7 @@ def _checked_categories(columns_class: type, parameters: Fields, learned: Fields
     n_numbers = width - len(counts[0])
     tables = _checked_tables(learned, 0 if distribution is None else n_numbers, n_knots)
     learned.only({"columns_", "levels_", "values_", *tables})
-    found = {"columns_": columns, "levels_": levels, "values_": values, **tables}
+    found = {"categories": tuple(categories), "columns_": columns, "levels_": levels, "values_": values, **tables}
     return _fitted(columns_class, parameters, found), n_numbers + columns.size
 
 

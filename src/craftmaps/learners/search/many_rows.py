@@ -49,10 +49,7 @@ class ManyRows(Rounds):
             return self.found(self._last_round(best_first(first)[:2]))
         scores = self._last_round(self._best_of_every_kind(first, _FINALISTS))
         best, scores = self._climb(best_first(scores)[0], scores)
-        categories = self.category_candidates(self._best_of_every_kind(scores, 0))
-        best, scores = self._challenge(best, categories, scores)
-        if best in categories:
-            best, scores = self._climb(best, scores)
+        best, scores = self._with_categories(best, scores)
         best, scores = self._at_the_end(best, scores, first)
         if self.spec.n_components > _GREATEST_WIDTH:
             best, scores = self._at_the_greatest_width(best, scores)
@@ -66,6 +63,15 @@ class ManyRows(Rounds):
             if best == before:
                 break
         return best, scores
+
+    def _with_categories(self, best: Candidate, scores: Scores) -> tuple[Candidate, Scores]:
+        """Compare the best with categories in place of some numbers; if they are not far behind, try others too."""
+        before = best
+        candidates = self.category_candidates([best, *self._best_of_every_kind(scores, 0)])
+        best, scores = self._challenge(best, candidates[:1], scores)
+        if any(scores[c].value < scores[before].value + _CLOSE for c in candidates[:1]):
+            best, scores = self._challenge(best, candidates[1:], scores)
+        return (best, scores) if best == before else self._climb(best, scores)
 
     def _first_round(self) -> Scores:
         """Compare all shapings at a small width."""
