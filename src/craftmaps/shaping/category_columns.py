@@ -172,7 +172,7 @@ def check_categories(categories: Any) -> None:
     """Refuse what is neither None, "auto" nor a list of positions and names."""
     if categories is None or (isinstance(categories, str) and categories == "auto"):
         return
-    if isinstance(categories, str) or not hasattr(categories, "__iter__"):
+    if isinstance(categories, str) or not (hasattr(categories, "__iter__") and hasattr(categories, "__len__")):
         raise TypeError(f"categories must be None, 'auto' or a list of columns, got {categories!r}.")
     for category in categories:
         is_whole = isinstance(category, Real) and not isinstance(category, bool) and float(category).is_integer()
