@@ -51,15 +51,30 @@ class ManyRows(Rounds):
         scores = self._last_round(self._best_of_every_kind(first, _FINALISTS))
         best = best_first(scores)[0]
         self._go_on(self.width, scores[best])
+        best, scores = self._climb(best, scores)
+        best, scores = self._with_categories(best, scores)
+        best, scores = self._at_the_end(best, scores, first)
+        if self.spec.n_components > _GREATEST_WIDTH:
+            best, scores = self._at_the_greatest_width(best, scores)
+        return self.found({best: scores[best]})
+
+    def _climb(self, best: Candidate, scores: Scores) -> tuple[Candidate, Scores]:
+        """Go on to better neighbours until there is none."""
         for _ in range(_CLIMBS):
             before = best
             best, scores = self._challenge(best, self._neighbours(best, scores), scores)
             if best == before:
                 break
-        best, scores = self._at_the_end(best, scores, first)
-        if self.spec.n_components > _GREATEST_WIDTH:
-            best, scores = self._at_the_greatest_width(best, scores)
-        return self.found({best: scores[best]})
+        return best, scores
+
+    def _with_categories(self, best: Candidate, scores: Scores) -> tuple[Candidate, Scores]:
+        """Compare the best with categories in place of some numbers; if they are not far behind, try others too."""
+        before = best
+        candidates = self.category_candidates([best, *self._best_of_every_kind(scores, 0)])
+        best, scores = self._challenge(best, candidates[:1], scores)
+        if any(scores[c].value < scores[before].value + _CLOSE for c in candidates[:1]):
+            best, scores = self._challenge(best, candidates[1:], scores)
+        return (best, scores) if best == before else self._climb(best, scores)
 
     def _first_round(self) -> Scores:
         """Compare all shapings at a small width."""
@@ -147,7 +162,7 @@ class ManyRows(Rounds):
         others = []
         linear = [candidate for candidate in best_first(first) if candidate.kernel is None]
         if linear and first[linear[0]].value < min(score.value for score in first.values()) + _IN_REACH:
-            others += [linear[0], best._replace(linear=True)]
+            others += [_with(linear[0], categories=best.shaping.categories), best._replace(linear=True)]
         if self.spec.n_components < _GREAT_WIDTH:
             return self._challenge(best, others, scores)
         if self.spec.are_degrees_open and isinstance(best.kernel, Polynomial):
