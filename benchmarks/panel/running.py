@@ -1,32 +1,18 @@
 """Run cells, each in a process of its own with the same threads and limits of processor time and memory."""
 
-import json
-import os
-import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from benchmarks.measuring import ROOT, environment, say
+from benchmarks.measuring import environment, say
 from benchmarks.panel import records
 from benchmarks.panel.cell import write_rows
 from benchmarks.panel.data_sets import DATA_SETS
+from benchmarks.panel.processes import result_of
 from benchmarks.panel.splits import Split, development_split, panel_split
 
 COMPETITORS = ("lightgbm", "xrfm", "torch")
-THREAD_VARIABLES = (
-    "OMP_NUM_THREADS",
-    "OPENBLAS_NUM_THREADS",
-    "MKL_NUM_THREADS",
-    "NUMBA_NUM_THREADS",
-    "LOKY_MAX_CPU_COUNT",
-    "CRAFTMAPS_NUM_THREADS",
-)
-STARTING_SECONDS = 20.0  # beyond the time limit: imports, reading rows, warming up
-PATIENCE = 4.0  # wall seconds for a processor second, on a busy machine
-POLL_SECONDS = 0.2
 
 
 class Plan(NamedTuple):
@@ -106,59 +92,8 @@ def _measured(plan: Plan, record: dict[str, Any], folder: Path) -> dict[str, Any
     """Measure a cell in a process; return its values or why there are none."""
     seconds = plan.seconds_of(record["method"])
     arguments = (record["method"], record["task"], record["threads"], record["seed"], seconds, folder)
-    variables = dict.fromkeys(THREAD_VARIABLES, str(plan.threads))
-    with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
-        process = subprocess.Popen(
-            [sys.executable, "-W", "ignore", "-m", "benchmarks.panel.cell", *map(str, arguments)],
-            cwd=ROOT,
-            env=os.environ | variables,
-            stdout=output,
-            stderr=errors,
-        )
-        status = _watched(process, plan.threads * seconds + STARTING_SECONDS, plan.memory_gb)
-        output.seek(0)
-        errors.seek(0)
-        if status is not None:
-            return {"status": status, "limit_seconds": seconds}
-        if process.returncode:
-            last = (errors.read().strip().splitlines() or ["no message"])[-1]
-            return {"status": "failed", "reason": last[:300], "limit_seconds": seconds}
-        return json.loads(output.read().strip().splitlines()[-1]) | {"limit_seconds": seconds}
-
-
-def _watched(process: subprocess.Popen, seconds: float, memory_gb: float) -> str | None:
-    """Wait for a process; end it if it takes too many processor seconds or too much memory, and say which."""
-    started = time.monotonic()
-    try:
-        while process.poll() is None:
-            if _processor_seconds(process.pid) > seconds or time.monotonic() - started > PATIENCE * seconds:
-                return "timed out"
-            if _resident_gb(process.pid) > memory_gb:
-                return "out of memory"
-            time.sleep(POLL_SECONDS)
-    finally:
-        if process.poll() is None:
-            process.kill()
-            process.wait()
-    return None
-
-
-def _processor_seconds(pid: int) -> float:
-    """Return user and system time of a process; 0 where the system does not tell."""
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    except OSError:
-        return 0.0
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
-def _resident_gb(pid: int) -> float:
-    """Return the memory of a process; 0 where the system does not tell."""
-    try:
-        pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
-    except (OSError, IndexError, ValueError):
-        return 0.0
-    return pages * os.sysconf("SC_PAGE_SIZE") / 2**30
+    command = [sys.executable, "-W", "ignore", "-m", "benchmarks.panel.cell", *map(str, arguments)]
+    return result_of(command, plan.threads, seconds, plan.memory_gb)
 
 
 def _line(record: dict[str, Any]) -> str:

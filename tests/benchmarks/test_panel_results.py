@@ -1,6 +1,7 @@
 """Cells are measured in processes, kept as lines, skipped when they are there, and become tables and a picture."""
 
 import json
+import subprocess
 import sys
 
 import numpy as np
@@ -10,6 +11,7 @@ from benchmarks.panel import __main__ as program
 from benchmarks.panel import records, running
 from benchmarks.panel.cell import error_of
 from benchmarks.panel.collecting import page
+from benchmarks.panel.processes import watched
 from benchmarks.panel.running import Plan, run
 
 HERE = {"cpu": "a processor", "cores": 2, "python": "3", "versions": {"numpy": "2"}, "commit": "c", "date": "d"}
@@ -127,8 +129,8 @@ def test_a_method_that_ran_out_of_time_is_not_run_with_the_next_seed(results):
     [("while True: pass", "timed out"), ("x = bytearray(2**29); input()", "out of memory"), ("", None)],
 )
 def test_a_process_is_held_to_its_limits(code, status):
-    with running.subprocess.Popen([sys.executable, "-c", code], stdin=running.subprocess.PIPE) as process:
-        assert running._watched(process, 0.5, 0.25) == status
+    with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE) as process:
+        assert watched(process, 0.5, 0.25) == status
         assert process.returncode is not None
 
 
