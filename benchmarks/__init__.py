@@ -1,0 +1,1 @@
+"""Benchmarks. A regular package, because some competitors install a package of the same name."""
