@@ -1,4 +1,4 @@
-"""Write benchmarks/README.md: the results of maps.py, learner.py, honesty.py and large_file.py as Markdown tables.
+"""Write benchmarks/README.md: the results of maps.py, learner.py, honesty.py and others as Markdown tables.
 
     python benchmarks/table.py
 
@@ -262,10 +262,53 @@ def honesty_sections(results: dict[str, Any]) -> Iterator[str]:
     yield where(results.get("environment"))
 
 
+def class_phase_sections(results: dict[str, Any]) -> Iterator[str]:
+    """Yield what classes that arrive in phases come to, beside all rows at once."""
+    rows = [
+        [
+            " ".join(map(str, part["order"])),
+            f"{100 * part['error']:.2f}",
+            f"{100 * part['average_incremental_accuracy']:.2f}",
+            f"{100 * part['forgetting']:.2f}",
+            str(part["predictions_that_differ"]),
+            f"{part['largest_difference_of_weights']:.1e}",
+        ]
+        for part in results["orders"]
+    ]
+    rows.append(["all at once", f"{100 * results['at_once']['error']:.2f}", "", "", "", ""])
+    rows.append(
+        ["all at once, features chosen", f"{100 * results['at_once_with_choices']['error']:.2f}", "", "", "", ""]
+    )
+    heads = [
+        "order of classes",
+        "final error, %",
+        "average incremental accuracy, %",
+        "forgetting, %",
+        f"predictions of {results['n_test']:,} that differ",
+        "relative difference of weights",
+    ]
+    yield (
+        f"Features of CIFAR-10: {results['n_train']:,} rows, two new classes in each of five phases, each row seen once, "
+        f"E = {results['width']} features beside the rows, which depend on no rows. Differences are from the model of "
+        f"all rows at once. Measured by `class_phases.py`.\n\n{table(heads, rows)}{where(results.get('environment'))}"
+    )
+
+
+SCOREBOARD = """## Scoreboard
+
+`CraftClassifier` with its defaults against `PolynomialCountSketch`, `Nystroem`, `RBFSampler`, `SVC`, boosted trees,
+`MLPClassifier`, LightGBM, xRFM, ThunderSVM, EigenPro, Vowpal Wabbit, river and scikit-learn-intelex on seven data sets:
+[tables](scoreboard/RESULTS.md), [how it is measured](scoreboard/README.md). `python -m benchmarks.scoreboard run`
+measures, `collect` writes the tables, `plot` the pictures. [The panel](panel/README.md) compares defaults on 22 data
+sets.
+
+![Test error against training time, prediction time and bytes on MNIST](scoreboard/front_mnist.png)"""
+
 SOURCES = {
     "maps": ("Maps", map_sections),
     "learner": ("The learner", learner_sections),
     "honesty": ("Are reported errors those of new rows?", honesty_sections),
+    "class_phases": ("Classes that arrive in phases", class_phase_sections),
     "competitors": ("Against Spark ML and dask-ml", competitor_sections),
     "large_file": ("Training from a large Parquet set", large_file_sections),
 }
@@ -278,6 +321,7 @@ def page() -> str:
         "Made by `python benchmarks/table.py` from the files in `results`. `make bench` measures maps and learner, "
         "`python benchmarks/learner.py --only accuracy` accuracy, in about an hour. Machines are noisy: "
         "what is compared was timed in turns within one run, so look at ratios.",
+        SCOREBOARD,
     ]
     for name, (title, sections) in SOURCES.items():
         path = FOLDER / "results" / f"{name}.json"
