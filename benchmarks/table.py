@@ -288,8 +288,8 @@ def class_phase_sections(results: dict[str, Any]) -> Iterator[str]:
         "relative difference of weights",
     ]
     yield (
-        f"Features of CIFAR-10: {results['n_train']:,} rows, two new classes in each of five phases, each row seen once, "
-        f"E = {results['width']} features beside the rows, which depend on no rows. Differences are from the model of "
+        f"Features of CIFAR-10: {results['n_train']:,} rows, two new classes in each of five phases, each row seen "
+        f"once, E = {results['width']} features beside the rows, which depend on no rows. Differences are from the model of "
         f"all rows at once. Measured by `class_phases.py`.\n\n{table(heads, rows)}{where(results.get('environment'))}"
     )
 
