@@ -69,17 +69,16 @@ def read_board(path: Path = FILE) -> Board:
 
 
 def _methods(family: dict[str, Any], seconds: float) -> Iterator[Method]:
-    """Yield the methods of a family: one for each width, or the only one."""
+    """Yield the methods of a family: one for each width, or the only one, which may be a variant of another."""
     for width in family.get("widths", [None]):
-        data = {name: seeds for name, seeds in family["data"].items() if not isinstance(seeds, dict)}
-        data |= family.get("data_of_width", {}).get(str(width), {})
+        suffix = family.get("variant", width)
         yield Method(
-            name=family["name"] if width is None else f"{family['name']} {width}",
+            name=family["name"] if suffix is None else f"{family['name']} {suffix}",
             family=family["name"],
             adapter=family["adapter"],
             about=family["about"],
             settings=family.get("settings", {}) | ({} if width is None else {"n_components": width}),
-            data=data,
+            data=family["data"] | family.get("data_of_width", {}).get(str(width), {}),
             on=family.get("on", {}),
             packages=family.get("packages", []),
             interpreter=family.get("interpreter", ""),

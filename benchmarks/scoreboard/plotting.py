@@ -121,8 +121,9 @@ def _draw(axis: Any, data: str, group: dict[str, Score], cost: Cost, board: Boar
         if is_ours(name, board):
             axis.annotate(f"{width}", (cost.of(score), score.error), (4, 5), textcoords="offset points", fontsize=7)
     n_left_out = len(group) - len(shown)
-    note = f"; {n_left_out} above" if n_left_out else ""
-    axis.set(xscale="log", yscale="log", xlabel=cost.label, ylabel="% wrong", title=f"{data}{note}")
+    note = f"; {n_left_out} more above {limit:.2g} %" if n_left_out else ""
+    axis.set(xscale="log", yscale="log", xlabel=cost.label, ylabel="% wrong")
+    axis.set_title(f"{data}{note}", fontsize=10)
     axis.margins(0.08, 0.12)
     low, high = axis.get_ylim()
     _fixed_ticks(axis.yaxis, [tick for tick in TICKS if low <= tick <= high] or [round(low, 1), round(high, 1)])
