@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 
 from benchmarks.panel.methods import support_vectors, xrfm_trees
-from benchmarks.panel.methods.scaling import Subsampled
+from benchmarks.panel.methods.scaling import subsample
 from benchmarks.scoreboard.methods.scaling import SCALERS, dense, inverse_spread
 from benchmarks.scoreboard.task import Task
 
@@ -35,7 +35,7 @@ def thundersvm(task: Task, max_rows: int = MAX_ROWS, **parameters: Any) -> Any:
     """ThunderSVM on processors; a Gaussian kernel with gamma as SVC's "scale" if nothing else is said."""
     import thundersvm as package
 
-    return Subsampled(_ThunderSVM(package.SVC, task, parameters), max_rows, task.problem.seed)
+    return _ThunderSVM(package.SVC, task, max_rows, parameters)
 
 
 def xrfm(task: Task) -> Any:
@@ -46,11 +46,12 @@ def xrfm(task: Task) -> Any:
 class _ThunderSVM(BaseEstimator):
     """ThunderSVM on scaled rows; its model is measured as the file that it writes."""
 
-    def __init__(self, kind: type, task: Task, parameters: dict[str, Any]):
-        self.kind, self.task, self.parameters = kind, task, parameters
+    def __init__(self, kind: type, task: Task, max_rows: int, parameters: dict[str, Any]):
+        self.kind, self.task, self.max_rows, self.parameters = kind, task, max_rows, parameters
 
     def fit(self, X, y) -> Self:
-        X = dense(X)
+        kept = subsample(len(y), self.max_rows, self.task.problem.seed)
+        X, y = dense(X[kept]), y[kept]
         self.scaler_ = SCALERS[self.task.scaling]().fit(X)
         X = self.scaler_.transform(X)
         settings = {"gamma": inverse_spread(X)} | self.parameters
