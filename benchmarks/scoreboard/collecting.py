@@ -133,16 +133,17 @@ def width_table(groups: Scores, board: Board) -> str:
 
 
 def missing_table(groups: Scores, board: Board) -> str:
-    """Return cells without an error and why, and cells of the board that were not run."""
+    """Return cells without an error and why, and cells of the board that have no result yet."""
     rows = []
-    for data in board.scalings:
-        for name, method in board.methods.items():
-            score = groups.get(data, {}).get(name)
-            if score is not None and score.status != "finished":
-                rows.append([data, name, *_reason(score.records[-1])])
-            elif score is None and data in method.data:
-                rows.append([data, name, "not run", board.not_run.get(method.family, "no result yet")])
-    return table(["data", "method", "what", "why"], rows) if rows else ""
+    for name, method in board.methods.items():
+        found = {data: group[name] for data, group in groups.items() if name in group}
+        for data, score in found.items():
+            if score.status != "finished":
+                rows.append([name, data, *_reason(score.records[-1])])
+        absent = [data for data in board.scalings if data in method.data and data not in found]
+        if absent:
+            rows.append([name, ", ".join(absent), "not run", board.not_run.get(method.family, "no result yet")])
+    return table(["method", "data", "what", "why"], rows) if rows else ""
 
 
 def method_table(groups: Scores, board: Board) -> str:

@@ -98,9 +98,10 @@ def test_the_page_has_goals_costs_growth_and_gaps(results):
     text = page(results, BOARD)
     assert "| craftmaps 1024 | **2.00** | 1 | 12 | 24 | 120 | 1,200 | 300 |" in text
     assert "| LightGBM | 2.50 | 1 | 60 |" in text
-    assert "| mnist | xRFM | over the limit | 200 processor seconds |" in text
+    assert "| xRFM | mnist | over the limit | 200 processor seconds |" in text
     assert "| craftmaps 512 | 1 | 10 | 0.50 | 0.50 |" in text
     assert "| mnist | LightGBM | 2.50 | 60 | craftmaps 1024 | 2.00 | 12 | craftmaps |" in text
+    assert "| craftmaps 16384 | mnist | not run | no result yet |" in text
     assert "a processor" in text
 
 
