@@ -6,6 +6,7 @@ from sklearn.base import BaseEstimator
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.model_selection import train_test_split
 
+from benchmarks.panel.methods import boosting
 from benchmarks.panel.methods.scaling import on_dense_rows
 from benchmarks.scoreboard.task import Task
 
@@ -35,6 +36,11 @@ def lightgbm(task: Task, n_estimators: int) -> Any:
         verbose=-1,
     )
     return _StoppedEarly(model, problem.seed)
+
+
+def lightgbm_default(task: Task) -> Any:
+    """LightGBM with default settings: 100 rounds on all rows."""
+    return boosting.lightgbm(task.problem)
 
 
 class _StoppedEarly(BaseEstimator):
