@@ -25,8 +25,7 @@ def page(path: Path, board: Board) -> str:
     parts = ["# Scoreboard", about]
     for heading, text in _sections(groups, board):
         parts += [f"## {heading}", text] if text else []
-    ends = {where(found).strip() for found in records.environments(path).values()}
-    return "\n\n".join([*parts, "## Where", *sorted(ends)]) + "\n"
+    return "\n\n".join([*parts, "## Where", *_places(path)]) + "\n"
 
 
 def _sections(groups: Scores, board: Board) -> Iterator[tuple[str, str]]:
@@ -166,6 +165,16 @@ def amount(value: float | None) -> str:
     if value is None:
         return ""
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def _places(path: Path) -> list[str]:
+    """Describe machines and versions, each with all commits that ran there."""
+    known = records.environments(path)
+    used = [known[name] for name in dict.fromkeys(record["environment"] for record in records.read(path))]
+    commits: dict[str, list[str]] = {}
+    for found in used:
+        commits.setdefault(where(found | {"commit": "{}"}).strip(), []).append(found["commit"])
+    return [place.replace("{}", " and ".join(names)) for place, names in commits.items()]
 
 
 def _named_error(score: Score) -> list[str]:
