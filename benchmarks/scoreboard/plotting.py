@@ -1,5 +1,6 @@
 """Draw fronts of error against training time, prediction time and bytes, and times against rows and width."""
 
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,6 +17,7 @@ from benchmarks.scoreboard.scores import OURS, Score, Scores, finished, is_ours,
 MAIN = "mnist"
 MAX_RATIO = 4.0  # errors beyond this multiple of the smallest are left out, and counted
 TICKS = (1, 1.5, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50)
+MIN_RATIO = 1.7  # errors within it are drawn on a linear scale
 # Colour tells the kind of a method, the mark the method.
 STYLES = {
     OURS: ("black", "o"),
@@ -116,18 +118,30 @@ def _draw(axis: Any, data: str, group: dict[str, Score], cost: Cost, board: Boar
         axis.errorbar(cost.of(score), score.error, yerr=score.spread, zorder=3, **style)
     ours = [score for name, score in shown.items() if is_ours(name, board)]
     axis.plot([cost.of(score) for score in ours], [score.error for score in ours], color="black", linewidth=1.2)
-    for name, score in shown.items():
-        width = board.methods[name].settings.get("n_components")
-        if is_ours(name, board):
-            axis.annotate(f"{width}", (cost.of(score), score.error), (4, 5), textcoords="offset points", fontsize=7)
+    for score in (ours[0], ours[-1]) if len(ours) > 1 else ours:
+        width = board.methods[score.method].settings["n_components"]
+        axis.annotate(f"E = {width}", (cost.of(score), score.error), (0, -14), **_BELOW)
     n_left_out = len(group) - len(shown)
     note = f"; {n_left_out} more above {limit:.2g} %" if n_left_out else ""
-    axis.set(xscale="log", yscale="log", xlabel=cost.label, ylabel="% wrong")
+    axis.set(xscale="log", xlabel=cost.label, ylabel="% wrong")
     axis.set_title(f"{data}{note}", fontsize=10)
-    axis.margins(0.08, 0.12)
-    low, high = axis.get_ylim()
-    _fixed_ticks(axis.yaxis, [tick for tick in TICKS if low <= tick <= high] or [round(low, 1), round(high, 1)])
+    axis.margins(0.08, 0.14)
+    _whole_decades(axis, [cost.of(score) for score in shown.values()])
+    errors = [score.error for score in shown.values()]
+    if max(errors) > MIN_RATIO * min(errors):
+        axis.set_yscale("log")
+        low, high = axis.get_ylim()
+        _fixed_ticks(axis.yaxis, [tick for tick in TICKS if low <= tick <= high])
     axis.grid(alpha=0.3)
+
+
+_BELOW = {"textcoords": "offset points", "fontsize": 7, "ha": "center", "zorder": 5}
+
+
+def _whole_decades(axis: Any, values: list[float]) -> None:
+    """Let an axis begin and end at powers of ten, so that it has labels, and none that overlap."""
+    axis.set_xlim(10 ** math.floor(math.log10(0.9 * min(values))), 10 ** math.ceil(math.log10(1.1 * max(values))))
+    axis.xaxis.set_minor_formatter(NullFormatter())
 
 
 def _fixed_ticks(axis: Any, ticks: list[float]) -> None:
