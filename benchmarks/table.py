@@ -289,7 +289,7 @@ def class_phase_sections(results: dict[str, Any]) -> Iterator[str]:
     ]
     yield (
         f"Features of CIFAR-10: {results['n_train']:,} rows, two new classes in each of five phases, each row seen "
-        f"once, E = {results['width']} features beside the rows, which depend on no rows. Differences are from the "
+        f"once, E = {results['width']} features, which depend on no rows. Differences are from the "
         "model of all rows at once. Measured by `class_phases.py`.\n\n"
         f"{table(heads, rows)}{where(results.get('environment'))}"
     )

@@ -118,9 +118,9 @@ def _draw(axis: Any, data: str, group: dict[str, Score], cost: Cost, board: Boar
         axis.errorbar(cost.of(score), score.error, yerr=score.spread, zorder=3, **style)
     ours = [score for name, score in shown.items() if is_ours(name, board)]
     axis.plot([cost.of(score) for score in ours], [score.error for score in ours], color="black", linewidth=1.2)
-    for score in (ours[0], ours[-1]) if len(ours) > 1 else ours:
+    for score, place in zip((ours[0], ours[-1]) if len(ours) > 1 else ours, ((0, 8), (0, -14)), strict=False):
         width = board.methods[score.method].settings["n_components"]
-        axis.annotate(f"E = {width}", (cost.of(score), score.error), (0, -14), **_BELOW)
+        axis.annotate(f"E = {width}", (cost.of(score), score.error), place, **_NEAR)
     n_left_out = len(group) - len(shown)
     note = f"; {n_left_out} more above {limit:.2g} %" if n_left_out else ""
     axis.set(xscale="log", xlabel=cost.label, ylabel="% wrong")
@@ -135,7 +135,7 @@ def _draw(axis: Any, data: str, group: dict[str, Score], cost: Cost, board: Boar
     axis.grid(alpha=0.3)
 
 
-_BELOW = {"textcoords": "offset points", "fontsize": 7, "ha": "center", "zorder": 5}
+_NEAR = {"textcoords": "offset points", "fontsize": 7, "ha": "center", "zorder": 5}
 
 
 def _whole_decades(axis: Any, values: list[float]) -> None:
