@@ -41,7 +41,7 @@ def read_rows() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
 
 
 def learner(width: int) -> CraftClassifier:
-    """Return a classifier whose features depend on no rows; columns beside the map would be scaled by the first ones."""
+    """Return a classifier whose features depend on no rows; linear columns would be scaled by the first ones."""
     return CraftClassifier(
         Polynomial(2), width, metric=None, normalize=True, linear_columns=False, alphas=ALPHAS, random_state=0
     )

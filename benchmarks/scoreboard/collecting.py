@@ -74,7 +74,7 @@ def tree_table(groups: Scores, board: Board) -> str:
 def cost_table(group: dict[str, Score]) -> str:
     """Return errors and costs of a data set, smallest error first."""
     done = finished(group)
-    on_front = {score.method for score in front(list(done.values()), lambda score: score.seconds)}
+    on_front = {score.method for score in front(list(done.values()), _seconds)}
     rows = []
     for name, score in sorted(done.items(), key=lambda item: item[1].error):
         spread = "" if score.spread is None else f" ± {score.spread:.2f}"
@@ -121,14 +121,14 @@ def width_table(groups: Scores, board: Board) -> str:
     if len(ours) < 2:
         return ""
     rows = [
-        [f"{width:,}", f"{score.error:.2f}", amount(score.seconds), amount(score.microseconds)] for width, score in ours
+        [f"{width:,}", f"{score.error:.2f}", amount(score.seconds), amount(score.microseconds), _chosen(score)]
+        for width, score in ours
     ]
-    widths = [width for width, _ in ours]
-    growth = [exponent(widths, [getattr(s, cost) for _, s in ours]) for cost in ("seconds", "microseconds")]
-    last = [exponent(widths[-2:], [getattr(s, cost) for _, s in ours[-2:]]) for cost in ("seconds", "microseconds")]
-    rows += [["exponent", "", *(f"{value:.2f}" for value in growth)]]
-    rows += [["exponent of the last two", "", *(f"{value:.2f}" for value in last)]]
-    return table(["E", "error, %", "training, processor s", "prediction, µs a row"], rows)
+    for name, some in (("exponent", ours), ("exponent of the last two", ours[-2:])):
+        widths = [width for width, _ in some]
+        growth = (exponent(widths, [cost(score) for _, score in some]) for cost in (_seconds, _microseconds))
+        rows.append([name, "", *(f"{value:.2f}" for value in growth), ""])
+    return table(["E", "error, %", "training, processor s", "prediction, µs a row", "chosen"], rows)
 
 
 def missing_table(groups: Scores, board: Board) -> str:
@@ -165,6 +165,20 @@ def amount(value: float | None) -> str:
     if value is None:
         return ""
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def _seconds(score: Score) -> float:
+    return score.seconds
+
+
+def _microseconds(score: Score) -> float:
+    return score.microseconds
+
+
+def _chosen(score: Score) -> str:
+    """Return the kernel and the metric that the last seed chose, on one line."""
+    chosen = score.finished[-1].get("chosen", {})
+    return " ".join(" on ".join(f"`{chosen[name]}`" for name in ("kernel", "metric") if name in chosen).split())
 
 
 def _places(path: Path) -> list[str]:
