@@ -39,7 +39,7 @@ class _VowpalWabbit(BaseEstimator):
 
         self.classes_, codes = np.unique(y, return_inverse=True)
         self.scaler_ = fitted_scaler(self.task.scaling, dense(X[:FIRST_ROWS]))
-        pairs = " -q ::" if self.quadratic else ""
+        pairs = " -q ff" if self.quadratic else ""
         seed = self.task.problem.seed
         options = f"--oaa {self.classes_.size} --loss_function logistic -b 20 --random_seed {seed} --quiet{pairs}"
         self.model_ = Workspace(options)
@@ -66,7 +66,7 @@ class _VowpalWabbit(BaseEstimator):
         for row in self.scaler_.transform(dense(X)):
             places = np.flatnonzero(row)
             values = zip(places.tolist(), row[places].tolist(), strict=True)
-            yield "| " + " ".join(f"{place}:{value:.4g}" for place, value in values)
+            yield "|f " + " ".join(f"{place}:{value:.4g}" for place, value in values)
 
 
 class _River(BaseEstimator):

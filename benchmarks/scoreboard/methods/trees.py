@@ -22,15 +22,18 @@ def hist_gradient_boosting(task: Task, max_iter: int = 100) -> Any:
     )
 
 
-def lightgbm(task: Task, n_estimators: int) -> Any:
+def lightgbm(task: Task, n_estimators: int, **parameters: Any) -> Any:
     """LightGBM until 20 trees a class bring nothing; 63 leaves from 100,000 rows; 0.3 of the columns if over 200."""
     from lightgbm import LGBMClassifier
 
     problem = task.problem
+    automatic = {
+        "num_leaves": 63 if problem.n_rows >= MANY_ROWS else 31,
+        "colsample_bytree": WIDE_SHARE if problem.n_columns > WIDE else 1.0,
+    }
     model = LGBMClassifier(
         n_estimators=n_estimators,
-        num_leaves=63 if problem.n_rows >= MANY_ROWS else 31,
-        colsample_bytree=WIDE_SHARE if problem.n_columns > WIDE else 1.0,
+        **automatic | parameters,
         random_state=problem.seed,
         n_jobs=problem.n_threads,
         verbose=-1,
