@@ -6,6 +6,7 @@ from sklearn.base import clone
 from sklearn.utils.class_weight import compute_sample_weight
 
 from craftmaps import CraftClassifier, Polynomial, load_model
+from craftmaps.learners.partitions import settled_on_first
 from tests.learner.examples import labelled_rows
 
 X, Y = labelled_rows(400)
@@ -72,6 +73,10 @@ def test_blocks_with_given_weights():
 def test_balanced_needs_all_rows():
     with pytest.raises(ValueError, match="class_weight='balanced' needs all rows: use fit"):
         CraftClassifier(**EXPLICIT, class_weight="balanced").partial_fit(X, Y)
+    with pytest.raises(ValueError, match="class_weight='balanced' needs all rows: use fit"):
+        CraftClassifier(**EXPLICIT, class_weight="balanced").settle(X, Y)
+    with pytest.raises(ValueError, match="class_weight='balanced' needs all rows: use fit"):
+        settled_on_first(CraftClassifier(**EXPLICIT, class_weight="balanced"), [(X, Y)])
 
 
 def test_tallies_of_other_weights_do_not_add_up():

@@ -113,9 +113,10 @@ def test_rows_that_are_looked_at_once():
         CraftClassifier(**EXPLICIT, loss="logistic").fit_stream([(X, Y)])
     with pytest.raises(ValueError, match=match):
         prepared(CraftClassifier(**EXPLICIT, loss="logistic"))
-    settled = CraftClassifier(**EXPLICIT, loss="logistic").settle(X, Y)
     with pytest.raises(ValueError, match=match):
-        settled.finish(settled.tally(X, Y))
+        CraftClassifier(**EXPLICIT, loss="logistic").settle(X, Y)
+    with pytest.raises(ValueError, match=match):
+        craftmaps.tally_blocks(CraftClassifier(**EXPLICIT, loss="logistic"), [(X, Y)])
     model = CraftClassifier(n_components=64, random_state=0).fit(X, Y)
     assert model.partial_fit(NEW_X, NEW_Y).loss_ == "squared"
 

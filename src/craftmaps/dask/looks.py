@@ -1,5 +1,6 @@
 """Looks at the rows of all partitions again, after the tally: one job each."""
 
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -14,6 +15,8 @@ from craftmaps.learners.partitions import of_block
 from craftmaps.learners.rows_again import MEMORY_SHARE, feature_bytes, look_at
 from craftmaps.learners.tally import Tally
 from craftmaps.least_squares.row_looks import Look, WeightedRows
+
+_LOG = logging.getLogger("craftmaps.dask")
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,8 +41,11 @@ class PartitionsAgain:
     def through(self, tally: Tally) -> "PartitionLooks":
         """Return the rows with features that workers keep, if they fit, or else map at every look."""
         looking = Looking.of(self.settled, tally)
+        n_bytes = feature_bytes(tally, tally.n_rows, self.itemsize)
         # Tallies may take half of the memory of the workers.
-        if feature_bytes(tally, tally.n_rows, self.itemsize) <= 2 * MEMORY_SHARE * self.cluster.memory:
+        is_kept = n_bytes <= 2 * MEMORY_SHARE * self.cluster.memory
+        _LOG.info("Features take %d bytes, %s.", n_bytes, "kept between looks" if is_kept else "mapped at every look")
+        if is_kept:
             kept = self.cluster.kept("features", partial(of_block, looking.mapped), self.blocks)
             return PartitionLooks(self.cluster, kept, _look_at_features)
         return PartitionLooks(self.cluster, self.blocks, partial(_look_at_rows, looking))
