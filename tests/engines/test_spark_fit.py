@@ -41,10 +41,9 @@ def test_automatic_choices(spark):  # noqa: F811
 
 def test_what_needs_all_rows(spark):  # noqa: F811
     settings = EXPLICIT | {"class_weight": "balanced", "loss": "logistic"}
-    df = frame(spark, 7, np.argsort(Y, kind="stable"), weight=WEIGHT)
+    df = frame(spark, 4, np.argsort(Y, kind="stable"), weight=WEIGHT)
     model = fit(CraftClassifier(**settings), df, weight="weight")
-    order = np.argsort(Y, kind="stable")
-    assert_same(model, CraftClassifier(**settings).fit(ROWS, Y, WEIGHT[np.argsort(order)]))
+    assert_same(model, CraftClassifier(**settings).fit(ROWS, Y, WEIGHT))
 
 
 def test_as_many_tasks_as_asked_for(spark):  # noqa: F811
@@ -176,24 +175,23 @@ def test_tasks_send_their_share_of_the_held_out_sample():
     assert 50 <= kept <= 100
 
 
-def test_executors_are_killed_in_the_middle_of_the_pass_and_of_a_look(spark, tmp_path):  # noqa: F811
+def test_an_executor_is_killed_in_the_middle_of_the_pass(spark, tmp_path):  # noqa: F811
     def killing_once(batches):
-        # A row of partition 1 passes: in the survey, in the pass that is interrupted, in that pass again, and then in
-        # two looks, of which the second is interrupted.
+        # A row of partition 1 passes: the first time in the survey, the second time in the pass that is interrupted.
         for batch in batches:
             yield batch
             if "x" not in batch.column("label").to_pylist():
                 continue
             times = len(list(tmp_path.iterdir()))
             Path(tmp_path, str(times)).touch()
-            if times in (1, 4):
+            if times == 1:
                 daemon = os.getppid()
                 executor = int(Path(f"/proc/{daemon}/stat").read_text().rpartition(")")[2].split()[1])
                 os.kill(executor, signal.SIGKILL)
 
     df = frame(spark, 2, np.argsort(Y, kind="stable"))
     df = df.mapInArrow(killing_once, df.schema)
-    settings = EXPLICIT | {"metric": "covariance", "loss": "logistic"}
+    settings = EXPLICIT | {"metric": "covariance"}
     model = fit(CraftClassifier(**settings), df)
-    assert len(list(tmp_path.iterdir())) > 5  # the partition was read again
+    assert len(list(tmp_path.iterdir())) > 2  # the partition was read again
     assert_same(model, CraftClassifier(**settings).fit(ROWS, Y))

@@ -70,6 +70,11 @@ def test_blocks_with_given_weights():
     np.testing.assert_allclose(model.coef_, rest.coef_, rtol=1e-6, atol=1e-8)
 
 
+def test_labels_of_any_type():
+    text, objects = (CraftClassifier(**EXPLICIT, class_weight="balanced").fit(X, y) for y in (Y, Y.astype(object)))
+    np.testing.assert_array_equal(text.coef_, objects.coef_)
+
+
 def test_balanced_needs_all_rows():
     with pytest.raises(ValueError, match="class_weight='balanced' needs all rows: use fit"):
         CraftClassifier(**EXPLICIT, class_weight="balanced").partial_fit(X, Y)

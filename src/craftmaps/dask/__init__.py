@@ -37,7 +37,8 @@ def fit(
     """Fit an estimator to the rows of all partitions: the model is the one that a local `fit` on them gives.
 
     Rows are read twice, first for a survey that kernel, metric and landmarks are settled on; persist them if they fit
-    the cluster. With an explicit kernel and no metric one partition is surveyed.
+    the cluster. With an explicit kernel and no metric one partition is surveyed. Where `fit` would try the logistic
+    loss, rows are read again: once if their features fit the cluster, else at every look; `loss="squared"` avoids it.
 
     Parameters
     ----------

@@ -21,7 +21,8 @@ def check_class_weight(class_weight: Any) -> None:
 def balanced_weights(classes: NDArray, sums: NDArray[np.float64]) -> dict[Any, float]:
     """Return weights that make all classes count alike, from the weights of their rows."""
     seen = np.flatnonzero(sums)
-    return {classes[i].item(): float(sums.sum() / (seen.size * sums[i])) for i in seen}
+    labels = classes.tolist()
+    return {labels[i]: float(sums.sum() / (seen.size * sums[i])) for i in seen}
 
 
 def weights_of_classes(class_weight: Any, classes: NDArray) -> NDArray[np.float64]:

@@ -72,13 +72,14 @@ class CraftClassifier(ClassifierMixin, OnePassEstimator):
         corrects scores by those of other classes, and so changes what is predicted. "auto" takes the matrix where
         rows that were left out call for it; with an explicit kernel and metric it means "temperature".
     loss : {"auto", "squared", "logistic"}, default="auto"
-        What is minimised. The logistic loss takes a few more looks at the rows after the pass, so it is for `fit`
-        alone, with one-vs-rest codes and an intercept. "auto" compares the two on rows left out, for at most 32
-        classes; with an explicit kernel and metric, and for rows that are looked at once, it means "squared".
+        What is minimised. The logistic loss takes a few more looks at the rows after the pass, so it is for `fit`,
+        here or on a cluster, with one-vs-rest codes and an intercept. "auto" compares the two on rows left out, for
+        at most 32 classes; with an explicit kernel and metric, and for rows that are looked at once, it means
+        "squared".
     class_weight : dict, "balanced" or None, default=None
         Weights of classes by label, 1 where a dict names none. They multiply the weights of rows in the pass, so
         they hold for choices, errors and probabilities too. "balanced" gives all classes equal weight; it needs
-        all rows, and so is for `fit` alone.
+        all rows, and so is for `fit`, here or on a cluster.
     random_state : int, RandomState instance or None, default=None
         Where the seed comes from; statistics of different rows add up if it is the same int.
     verbose : int, default=0

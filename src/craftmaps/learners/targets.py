@@ -122,7 +122,7 @@ class Targets(Protocol):
 class ClassTargets:
     """The classes seen so far, in order, the code that their scores are made with, and how these are calibrated.
 
-    `loss` is "squared", "logistic" or "auto": the better one of the two, if the rows are at hand after the pass.
+    `loss` is "squared", "logistic" or "auto": the better one of the two, if rows can be looked at after the pass.
     `class_weight` is None, a dict of weights of labels, or "balanced" until all rows are known.
     """
 

@@ -34,7 +34,7 @@ def fit(
     The model is that of `estimator.fit` on the same rows, up to rounding, whatever the partitions and the order of
     rows. The DataFrame is read twice: once to settle kernel, metric and map, and once to count rows. If its rows
     depend on chance or time, cache it or write it to a file first. With an explicit kernel and no metric it is read
-    once.
+    once. Where `fit` would try the logistic loss, it is read again at every look; `loss="squared"` avoids it.
 
     Parameters
     ----------
