@@ -49,7 +49,8 @@ class Recipe:
     n_features : int
         Width of the rows.
     steps : list of dict
-        What rows go through first, in order; each has a `kind`: "columns", "table", "axes", "unit" or "multiply".
+        What rows go through first, in order; each has a `kind`: "columns", "levels", "table", "axes", "unit"
+        or "multiply".
     features : dict
         The up-features; `kind` is "rows", "maclaurin", "tensorsketch" or "landmarks".
     down : dict or None

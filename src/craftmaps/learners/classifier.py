@@ -50,6 +50,11 @@ class CraftClassifier(ClassifierMixin, OnePassEstimator):
     linear_columns : bool or "auto", default="auto"
         Whether the columns stand beside the features of the map, so that a linear part need not be estimated. "auto"
         tries it, and a linear model, unless kernel, metric and normalize are given.
+    categories : "auto", list or None, default="auto"
+        Columns of whole numbers that are names, by position or name: each level gets an indicator column of its own,
+        and a level that was not there when features were settled gets zeros. None takes all columns as numbers. "auto"
+        tries columns of 3 to 32 levels as categories, all or none of them, and keeps what predicts rows left out
+        better; with an explicit metric it means None.
     code : {"one-vs-rest", "random", "hadamard"} or array of shape (n_classes, n_bits), default="one-vs-rest"
         Code words of the classes, of +1 and -1.
     code_size : int or None, default=None
@@ -128,6 +133,7 @@ class CraftClassifier(ClassifierMixin, OnePassEstimator):
         metric: Any = "auto",
         normalize: bool | float | str = "auto",
         linear_columns: bool | str = "auto",
+        categories: Any = "auto",
         code: Any = "one-vs-rest",
         code_size: int | None = None,
         decoding: str = "euclidean",
@@ -150,6 +156,7 @@ class CraftClassifier(ClassifierMixin, OnePassEstimator):
         self.metric = metric
         self.normalize = normalize
         self.linear_columns = linear_columns
+        self.categories = categories
         self.code = code
         self.code_size = code_size
         self.decoding = decoding

@@ -227,10 +227,7 @@ class OnePassEstimator(ChoicesInHtml, BaseEstimator, ABC):
         return OnePass(pass_settings(self), layout, self._new_targets())
 
     def _settled(self, X: Rows, y: Rows, sample_weight: Rows | None, has_rows: bool = False) -> tuple[Self, GivenRows]:
-        """Return an estimator that is settled on rows and has counted none, and the rows.
-
-        `has_rows` if they are all there are, and stay at hand after the pass.
-        """
+        """Return an estimator settled on rows, and the rows; `has_rows` if they are all, and stay after the pass."""
         new = self._fresh()
         rows = checked_rows(new, X, y, sample_weight, reset=True)
         if not rows.kept.size:

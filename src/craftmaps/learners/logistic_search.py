@@ -28,7 +28,9 @@ MOST_CLASSES = 32  # with more, looks take longer than the pass
 _LOOKS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)  # after which solutions are compared
 _LARGE, _MOST_LARGE_LOOKS = 2**27, 16  # rows times features from which the last looks cost more than they bring
 _PATIENCE = 2
-_PENALTY, _LEAST_ALPHA = 1e-5, 1e-6
+_TELLING_LOOKS, _HOPELESS = 6, 0.4  # so far behind squares after so many looks, the loss does not catch up
+# Of the preconditioner: a float32 factor of a matrix closer to singular leads steps astray.
+_PENALTY, _LEAST_ALPHA = 1e-5, 1e-3
 
 
 class LogisticModel(NamedTuple):
@@ -84,6 +86,8 @@ class LogisticSearch:
             if choice is not None:
                 scores.add(np.concatenate([s.outputs(part.Z) for part, s in zip(parts, others, strict=True)]))
                 if len(kept) - 1 - scores.best(since=kept.count(None)) >= _PATIENCE:
+                    break
+                if kept[0] is None and look >= _TELLING_LOOKS and scores.lead_of_first() > _HOPELESS:
                     break
             if look == looks[-1]:
                 break
