@@ -35,7 +35,9 @@ for model, title, ax in ((exact, "SVC", axes[0]), (compact, "CraftClassifier, 51
     fitted = time.process_time()
     error = 100 * (1 - model.score(X[1::2], labels[1::2]))
     predicted = time.process_time()
-    DecisionBoundaryDisplay.from_estimator(model, X, ax=ax, response_method="predict", alpha=0.25, cmap="coolwarm")
+    DecisionBoundaryDisplay.from_estimator(
+        model, X, ax=ax, eps=0.1, response_method="predict", alpha=0.25, cmap="coolwarm"
+    )
     ax.scatter(*X[1:800:2].T, c=labels[1:800:2], s=4, cmap="coolwarm")
     ax.set(title=title, xlabel=f"{error:.1f} % of 2,000 true labels are wrong", xticks=[], yticks=[])
     print(f"{title:30} fit {fitted - started:6.2f} s, predict {predicted - fitted:6.2f} s")
