@@ -48,9 +48,10 @@ reproduce-all: $(READY)
 docs: $(READY_DOCS)
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
 
-# Measured numbers of README.md and docs/, from the result files that docs/measured.toml names.
+# Measured numbers of README.md and docs/, from the result files that docs/measured.toml names, and the picture.
 numbers: $(READY)
 	$(BIN)/python docs/measured.py --write
+	$(BIN)/python docs/scoreboard.py
 
 # The wheel and the source distribution are built, looked into, and used in environments of their own.
 release-check: $(READY)

@@ -70,7 +70,7 @@ html_theme_options = {
     "secondary_sidebar_items": ["page-toc"],
 }
 html_sidebars = {"index": [], "gallery/index": []}
-html_css_files = ["narrow.css"]
+html_css_files = ["pages.css"]
 html_static_path = ["_static"]
 
 

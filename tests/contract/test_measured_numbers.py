@@ -12,6 +12,7 @@ ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "docs"))
 
 import measured  # noqa: E402
+import scoreboard  # noqa: E402
 
 # Not MB and GB: nearly all of those are limits of the library, or follow from E.
 UNITS = r"(?:ms|s|µs|microseconds|seconds|minutes|hours|Gflop/s|KB|%|times (?:as fast|faster|slower))"
@@ -97,3 +98,34 @@ def test_the_tables_of_scale_are_those_of_the_result_file():
     from benchmarks import scale_table
 
     assert scale_table.page() == (ROOT / "docs" / "internals" / "scale_tables.txt").read_text()
+
+
+def test_the_table_and_the_picture_are_those_of_the_result_file():
+    text = (ROOT / "README.md").read_text()
+    assert scoreboard.filled(text) == text, "make numbers"
+    pillow = pytest.importorskip("PIL.Image")
+    assert pillow.open(scoreboard.PICTURE).text["Description"] == scoreboard.fingerprint(), "make numbers"
+
+
+def test_the_scoreboard_shows_what_is_in_the_file(tmp_path, monkeypatch):
+    costs = {"data": "mnist", "status": "finished", "threads": 1, "n_test": 10, "predict_cpu_seconds": 1e-3}
+    records = [
+        {"method": "craftmaps 512", "error": 0.02, "fit_cpu_seconds": 5, "model_bytes": 21_000},
+        {"method": "craftmaps 512", "error": 0.04, "fit_cpu_seconds": 7, "model_bytes": 21_000},
+        {"method": "craftmaps 1024", "error": 0.02, "fit_cpu_seconds": 9, "model_bytes": 42_000},
+        {"method": "Nystroem 256", "error": 0.06, "fit_cpu_seconds": 9, "model_bytes": 1_000_000},
+        {"method": "Nystroem 512", "error": 0.05, "fit_cpu_seconds": 8, "model_bytes": 2_000_000},
+        {"method": "slow", "status": "timed out"},
+    ]
+    path = tmp_path / "scoreboard.jsonl"
+    path.write_text("\n".join(json.dumps(costs | record) for record in records))
+    monkeypatch.setattr(scoreboard, "result_file", lambda: path)
+    assert scoreboard.table().splitlines()[2:] == [
+        "| craftmaps, E = 1024 | 2.00 | 9 | 100 | 42 |",
+        "| craftmaps, E = 512 | 3.00 | 6 | 100 | 21 |",
+        "| Nystroem, E = 512 | 5.00 | 8 | 100 | 2,000 |",
+    ]
+    scoreboard.draw(tmp_path / "picture.png")
+    assert (tmp_path / "picture.png").stat().st_size < 200_000
+    with pytest.raises(ValueError, match="must have the marks"):
+        scoreboard.filled("no marks")
