@@ -55,6 +55,7 @@ numbers: $(READY)
 
 # The wheel and the source distribution are built, looked into, and used in environments of their own.
 release-check: $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[release]"
 	$(BIN)/python -m tests.release.check $(or $(PYTHONS),$(PYTHON))
 
 $(READY): pyproject.toml

@@ -57,6 +57,7 @@ sphinx_gallery_conf = {
     "matplotlib_animations": False,
     "image_srcset": ["2x"],
     "abort_on_example_error": True,
+    "run_stale_examples": True,  # the library may have changed where the example has not
 }
 
 # Formulas become MathML, which browsers draw by themselves: pages need no network and no script.
