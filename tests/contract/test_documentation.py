@@ -1,6 +1,7 @@
 """Examples of the documentation give what it says."""
 
 import doctest
+import re
 from pathlib import Path
 
 import pytest
@@ -30,3 +31,11 @@ def test_lines_are_short(page):
 
 def test_the_front_page_is_short():
     assert len((DOCS.parent / "README.md").read_text().splitlines()) < 150
+
+
+def test_the_first_example_of_the_front_page(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    [code, *_] = re.findall(r"```python\n(.*?)```", (DOCS.parent / "README.md").read_text(), re.DOTALL)
+    exec(compile(code, "README.md", "exec"), {})
+    assert capsys.readouterr().out.startswith("0.98")
+    assert (tmp_path / "digits.craft").exists()
