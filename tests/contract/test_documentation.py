@@ -1,6 +1,7 @@
 """Examples of the documentation give what it says."""
 
 import doctest
+import importlib
 import re
 from pathlib import Path
 
@@ -39,3 +40,23 @@ def test_the_first_example_of_the_front_page(tmp_path, monkeypatch, capsys):
     exec(compile(code, "README.md", "exec"), {})
     assert capsys.readouterr().out.startswith("0.98")
     assert (tmp_path / "digits.craft").exists()
+
+
+def reference():
+    """Return the names on the page of the reference, by module."""
+    names, module = {}, None
+    for line in (DOCS / "reference" / "index.rst").read_text().splitlines():
+        if line.startswith(".. currentmodule:: "):
+            module = line.split()[-1]
+        elif module and re.fullmatch(r"   \w+", line):
+            names.setdefault(module, set()).add(line.strip())
+    return names
+
+
+@pytest.mark.parametrize("module", reference())
+def test_the_reference_has_every_public_name(module):
+    # A fitted model of Spark ML is what `fit` returns there; nobody makes one by its name.
+    module, names = importlib.import_module(module), reference()[module]
+    public = getattr(module, "__all__", names)  # those of a single file have none
+    assert names == {name for name in public if not name.endswith("SparkModel")}
+    assert all(hasattr(module, name) for name in names)
