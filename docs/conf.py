@@ -42,7 +42,7 @@ plot_html_show_source_link = plot_html_show_formats = False
 plot_formats = [("png", 144)]
 plot_rcparams = {"figure.figsize": (8.0, 4.0), "font.size": 9.5, "figure.facecolor": "white"}
 
-# The examples run when the pages are built: those of the gallery only, as the others print and draw nothing.
+# The examples of the gallery run whenever the pages are built.
 sphinx_gallery_conf = {
     "examples_dirs": "../examples/gallery",
     "gallery_dirs": "gallery",
