@@ -3,7 +3,8 @@
     python docs/scoreboard.py    # writes docs/pictures/scoreboard.png, and the table between two marks of README.md
 
 The results are those of the scoreboard, or of the panel as long as there is no scoreboard. Both have a line for each
-method and seed. A method with several widths is shown by its best one, craftmaps by all of them.
+method and seed. The picture has all widths of a method, joined by a line; the table has all of craftmaps, and the best
+one of others.
 """
 
 import hashlib
@@ -18,6 +19,7 @@ FILES = ("scoreboard", "panel")
 PICTURE = ROOT / "docs" / "pictures" / "scoreboard.png"
 BEGIN, END = "<!-- scoreboard -->\n", "<!-- /scoreboard -->"
 OURS = "craftmaps"
+MOST = 8  # other methods in the table
 # What the methods of a result file are called here, where their names say too little.
 NAMES = {"panel": {"SVC": "SVC, 20,000 rows"}}
 ACCENT, INK = "#1a5aa5", "#5f6368"
@@ -52,18 +54,22 @@ def result_file() -> Path:
 
 
 def lines() -> list[Line]:
-    """Return the methods that finished, the best first; of families other than ours only the best width."""
+    """Return the methods that finished, the best first."""
     found: dict[str, list[dict[str, Any]]] = {}
     names = NAMES.get(result_file().stem, {})
     for text in result_file().read_text().splitlines():
         record = json.loads(text)
         if record["data"] == "mnist" and record["status"] == "finished" and record["threads"] == 1:
             found.setdefault(names.get(record["method"], record["method"]), []).append(record)
-    methods = sorted((_line(method, records) for method, records in found.items()), key=lambda line: line.error)
-    shown: dict[str, Line] = {}
-    for line in methods:
-        shown.setdefault(line.method if line.family == OURS else line.family, line)
-    return list(shown.values())
+    return sorted((_line(method, records) for method, records in found.items()), key=lambda line: line.error)
+
+
+def families() -> dict[str, list[Line]]:
+    """Return the lines of every family, the best first."""
+    found: dict[str, list[Line]] = {}
+    for line in lines():
+        found.setdefault(line.family, []).append(line)
+    return found
 
 
 def _line(method: str, records: list[dict[str, Any]]) -> Line:
@@ -79,8 +85,9 @@ def _line(method: str, records: list[dict[str, Any]]) -> Line:
 
 
 def table() -> str:
-    """Return a table in Markdown."""
-    shown = lines()
+    """Return a table in Markdown: all widths of ours, and the best of the others."""
+    best = [members[0] for family, members in families().items() if family != OURS][:MOST]
+    shown = [line for line in lines() if line.family == OURS or line in best]
     has_sizes = any(line.size for line in shown)
     heads = ["MNIST, one thread", "error in %", "training s", "a row in µs", *(["model KB"] if has_sizes else [])]
     rows = [heads, ["---", *["---:"] * (len(heads) - 1)], *(line.cells(has_sizes) for line in shown)]
@@ -108,20 +115,12 @@ def draw(path: Path) -> None:
     matplotlib.use("agg")
     import matplotlib.pyplot as plt
 
-    shown = lines()
-    ours = sorted((line for line in shown if line.family == OURS), key=lambda line: line.seconds)
-    figure, ax = plt.subplots(figsize=(8.4, 4.2), layout="constrained")
-    ax.plot([line.seconds for line in ours], [line.error for line in ours], "o-", color=ACCENT, linewidth=2)
-    for line in shown:
-        is_ours = line.family == OURS
-        name = line.method.replace(f"{OURS} ", "E = ") if is_ours else line.method
-        if not is_ours:
-            ax.plot(line.seconds, line.error, "o", color=INK)
-        offset, side = ((-7, -6), "right") if is_ours else ((7, 0), "left")
-        colour = ACCENT if is_ours else INK
-        ax.annotate(
-            name, (line.seconds, line.error), offset, textcoords="offset points", ha=side, va="center", color=colour
-        )
+    found = families()
+    figure, ax = plt.subplots(figsize=(8.4, 4.4), layout="constrained")
+    for family, members in found.items():
+        points = sorted((line.seconds, line.error) for line in members)
+        colour, width, size = (ACCENT, 2, 6) if family == OURS else (INK, 0.6, 5)
+        ax.plot(*zip(*points, strict=True), "o-", color=colour, linewidth=width, markersize=size)
     ax.set(xscale="log", yscale="log", xlabel="processor seconds of training, choices included, one thread")
     ax.set(ylabel="test error on MNIST", title="craftmaps (blue) and others on MNIST")
     for axis in (ax.xaxis, ax.yaxis):
@@ -133,7 +132,37 @@ def draw(path: Path) -> None:
     ax.grid(color="#e4e6e8", linewidth=0.7)
     ax.set_axisbelow(True)
     ax.spines[["top", "right"]].set_visible(False)
+    figure.canvas.draw()  # fixes where points are, so that names can keep clear of them
+    ours = found.pop(OURS, [])
+    _write_names(ax, [*ours, *(members[0] for members in found.values())], lines())
     figure.savefig(path, dpi=130, metadata={"Description": fingerprint()})
+
+
+def _write_names(ax: Any, shown: list[Line], drawn: list[Line]) -> None:
+    """Write the names of some points beside them, in the first place that is free."""
+    from matplotlib.transforms import Bbox
+
+    points = ax.transData.transform([(line.seconds, line.error) for line in drawn])
+    taken = [Bbox.from_bounds(x - 5, y - 5, 10, 10) for x, y in points]
+    right, left = [("left", 8, dy) for dy in (0, 9, -9)], [("right", -8, dy) for dy in (0, -9, 9)]
+    above = [("center", 0, dy) for dy in (12, -12)]
+    far = [(side, dx, dy) for dy in (-20, 20, -32, 32, -44, 44) for side, dx in (("left", 8), ("right", -8))]
+    for line in shown:
+        is_ours = line.family == OURS
+        name = line.method.replace(f"{OURS} ", "E = ") if is_ours else line.family
+        for side, dx, dy in [*left, *above, *right, *far] if is_ours else [*right, *left, *above, *far]:
+            text = ax.annotate(
+                name, (line.seconds, line.error), (dx, dy), textcoords="offset points", ha=side, va="center", fontsize=9
+            )
+            box = text.get_window_extent()
+            is_inside = ax.bbox.x0 <= box.x0 and box.x1 <= ax.figure.bbox.x1 and ax.bbox.y0 <= box.y0
+            if is_inside and not any(box.overlaps(other) for other in taken):
+                break
+            text.remove()
+        else:
+            continue  # the table has it
+        text.set_color(ACCENT if is_ours else INK)
+        taken.append(box)
 
 
 def main() -> None:
