@@ -174,7 +174,7 @@ def tally_blocks(
         then read their own rows, once for the survey and once for the tally.
     executor : object with a method `map`, or a function such as `map`, default=map
         Executors of `concurrent.futures` and pools of `multiprocessing` and Ray have one; for joblib see
-        :doc:`/cluster`.
+        :doc:`/guide/cluster`.
     n_tasks : int, optional
         The number of tasks, each of which returns one tally; by default as many as this process may use threads.
 
