@@ -230,6 +230,10 @@ class CraftMap(KernelMap):
         else:
             super()._transform_into(X, out)
 
+    @property
+    def _shows_nonfinite_rows(self) -> bool:
+        return self._is_fused and self.up_._shows_nonfinite_rows
+
     def _folded(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """Turn the weights of features into weights of the sum of chunks, by the last Hadamard transform."""
         return self.down_._folded_weights(weights, self.n_kept_) if self._is_foldable else weights

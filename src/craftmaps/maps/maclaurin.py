@@ -193,6 +193,11 @@ class RandomMaclaurin(KernelMap):
 
         return map_rows(X, self._n_features_out, loop, **self._loading(X.dtype))
 
+    @property
+    def _shows_nonfinite_rows(self) -> bool:
+        """Whether there are features that are not constant; each is a product of sums over all entries."""
+        return self.projection != "rademacher" and self._drawn.used.size + self._drawn.n_linear > 0
+
     def _loading(self, dtype: np.dtype) -> dict[str, Any]:
         """Return the arguments of `map_rows` that say how rows are loaded into tiles."""
         width = self.n_features_in_
