@@ -100,11 +100,7 @@ def measure() -> dict[str, Any]:
     sparse = scipy.sparse.random(N_ROWS, WIDTH, 0.02, format="csr", dtype=np.float32, random_state=0)
     kinds = {"rows contiguous": X, "columns contiguous": np.asfortranarray(X), "CSR of 2 %": sparse}
     for name, feature_map in fitted.items():
-        for kind, part in (
-            ("rows contiguous", X),
-            ("columns contiguous", np.asfortranarray(X)),
-            ("CSR of 2 %", sparse),
-        ):
+        for kind, part in kinds.items():
             tasks = {"transform": lambda m=feature_map, p=part: m.transform(p), "memory": lambda: flat @ flat}
             seconds = processor_times(tasks)
             result.setdefault("times the reading of memory", {})[f"{name}, {kind}"] = median_ratio(
