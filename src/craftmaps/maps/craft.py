@@ -48,7 +48,7 @@ class CraftMap(KernelMap):
 
     Parameters
     ----------
-    kernel : Polynomial, Exponential or MaclaurinSeries, default=Polynomial()
+    kernel : Polynomial, Exponential or another kernel, default=Polynomial()
     n_components : int, default=1024
         Output width E.
     up : {"maclaurin", "tensorsketch"} or transformer, default="maclaurin"

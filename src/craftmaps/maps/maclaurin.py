@@ -40,7 +40,7 @@ class RandomMaclaurin(KernelMap):
 
     Parameters
     ----------
-    kernel : Polynomial, Exponential or MaclaurinSeries, default=Polynomial()
+    kernel : Polynomial, Exponential or another kernel, default=Polynomial()
     n_components : int, default=1024
         Output width D, which may be below the number of features.
     projection : {"hadamard", "stratified", "rademacher"}, default="hadamard"
