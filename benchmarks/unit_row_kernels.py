@@ -44,7 +44,7 @@ def errors_of(name: str, width: int, seed: int) -> dict[str, Any]:
     train, held_out = order[:N_TRAIN], order[N_TRAIN : N_TRAIN + N_HELD_OUT]
     X, y = data.X_train[train], data.y_train[train]
     X_out, y_out = data.X_train[held_out], data.y_train[held_out]
-    options = {"n_components": width, "random_state": seed, "loss": "squared", "calibration": None}
+    options = {"n_components": width, "random_state": seed, "loss": "squared", "calibration": "temperature"}
 
     def error(model: CraftClassifier) -> float:
         return 100.0 * float(np.mean(model.predict(X_out) != y_out))

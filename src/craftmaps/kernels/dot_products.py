@@ -233,7 +233,7 @@ def check_kernel(kernel: Any) -> None:
     """Refuse anything but a valid kernel of this library."""
     if not isinstance(kernel, DotProductKernel):
         raise TypeError(
-            "kernel must be a kernel of this library, such as Polynomial, Exponential or MaclaurinSeries, "
+            "kernel must be a Polynomial, Exponential, MaclaurinSeries or another kernel of this library, "
             f"got {type(kernel).__name__} {kernel!r}."
         )
     kernel.check()
