@@ -56,7 +56,7 @@ def load_tiles(X: Any, start: int, stop: int, layout: tuple[NDArray, NDArray], w
         return tiles
     rows = X[start:stop]
     if rows.itemsize not in rows.strides or not rows.flags.aligned:
-        rows = np.ascontiguousarray(rows)
+        rows = rows.copy(order="C")
     lanes.load_dense(frozen(rows), *layout, tiles, line)
     return tiles
 
