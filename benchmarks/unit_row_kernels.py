@@ -2,6 +2,7 @@
 
     python benchmarks/unit_row_kernels.py                      # about 15 minutes on one core
     python benchmarks/unit_row_kernels.py --only usps letter   # the others keep their results
+    python benchmarks/unit_row_kernels.py --table              # the results as a table
 
 Every data set is cut from its training rows only: a random part to learn from, another to count errors on. The
 automatic choice is made once for a seed and width; then only the kernel is exchanged, on rows of unit length, with
@@ -9,6 +10,8 @@ the metric that was chosen. Errors are percent of the held-out rows, means and s
 """
 
 import argparse
+import json
+import os
 import time
 from pathlib import Path
 from typing import Any
@@ -37,13 +40,21 @@ KERNELS = {
 }
 
 
+def training_rows(name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return the training rows of a data set and their labels."""
+    if name == "cifar10_features":
+        with np.load(Path(os.environ["CRAFTMAPS_DATA"]) / name / f"{name}.npz") as file:
+            return file["X_train"].astype(np.float32) * file["scale"].astype(np.float32), file["y_train"]
+    data = datasets.load(name)
+    return data.X_train, data.y_train
+
+
 def errors_of(name: str, width: int, seed: int, kernels: list[str]) -> dict[str, Any]:
     """Return the error in percent of the automatic choice and of some kernels, on held-out training rows."""
-    data = datasets.load(name)
-    order = np.random.default_rng(seed).permutation(len(data.y_train))
+    all_rows, labels = training_rows(name)
+    order = np.random.default_rng(seed).permutation(len(labels))
     train, held_out = order[:N_TRAIN], order[N_TRAIN : N_TRAIN + N_HELD_OUT]
-    X, y = data.X_train[train], data.y_train[train]
-    X_out, y_out = data.X_train[held_out], data.y_train[held_out]
+    X, y, X_out, y_out = all_rows[train], labels[train], all_rows[held_out], labels[held_out]
     options = {"n_components": width, "random_state": seed, "loss": "squared", "calibration": "temperature"}
 
     def error(model: CraftClassifier) -> float:
@@ -69,6 +80,15 @@ def summary(runs: list[dict[str, Any]]) -> dict[str, Any]:
     return {"errors_mean_sd": numbers, "choices": [run["choice"] for run in runs]}
 
 
+def table(results: dict[str, Any]) -> str:
+    """Return the errors as a Markdown table, one line for a kernel."""
+    lines = [["kernel", *results], ["---"] * (1 + len(results))]
+    for name in ("automatic", *KERNELS):
+        cells = [results[key]["result"]["errors_mean_sd"].get(name) for key in results]
+        lines.append([name, *("" if cell is None else f"{cell[0]:.2f} ± {cell[1]:.2f}" for cell in cells)])
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
 def main() -> None:
     """Run the data sets asked for and keep their results."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -76,7 +96,11 @@ def main() -> None:
     parser.add_argument("--widths", nargs="+", type=int, default=WIDTHS, help="widths to run")
     parser.add_argument("--kernels", nargs="+", choices=KERNELS, default=list(KERNELS), help="kernels to run")
     parser.add_argument("--out", type=Path, default=RESULTS, help="where the results go (default: %(default)s)")
+    parser.add_argument("--table", action="store_true", help="print the results as a table and run nothing")
     arguments = parser.parse_args()
+    if arguments.table:
+        print(table(json.loads(arguments.out.read_text())))
+        return
     with craftmaps.threads(1):
         for width in arguments.widths:
             for name in arguments.only:
