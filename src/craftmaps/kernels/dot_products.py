@@ -26,6 +26,9 @@ HIGHEST_DEGREE = 1000
 class DotProductKernel(BaseEstimator, ABC):
     """A kernel f(x.y); call it for the exact kernel matrix."""
 
+    # Whether the kernel is the one that its name says only on rows of unit length.
+    is_for_unit_rows = False
+
     def __call__(self, X: Rows, Y: Rows | None = None) -> NDArray[np.floating]:
         """Return the matrix of k(x, y) for the rows x of X and y of Y; Y defaults to X."""
         self.check()
@@ -50,6 +53,15 @@ class DotProductKernel(BaseEstimator, ABC):
     def n_degrees(self) -> int | None:
         """Number of Maclaurin coefficients, or None for an infinite series."""
         return None
+
+    def remainder(self, radius: float = 1.0) -> float:
+        """Return the largest difference between f(t) and its Maclaurin coefficients' sum for abs(t) <= radius.
+
+        Coefficients are not negative, so the difference is largest at t = radius.
+        """
+        f = float(self.of_dot_products(np.array([float(radius)]))[0])
+        series = np.polynomial.polynomial.polyval(float(radius), self.maclaurin_coefficients(radius=radius))
+        return max(f - float(series), 0.0)
 
     @abstractmethod
     def check(self) -> None:
@@ -94,8 +106,8 @@ class Polynomial(DotProductKernel):
                 f"degree must be an integer of at least 0, got {self.degree!r}: "
                 "with another exponent the kernel is not positive definite."
             )
-        _check_number("coef0", self.coef0, zero_allowed=True)
-        _check_number("gamma", self.gamma, zero_allowed=False)
+        check_number("coef0", self.coef0, zero_allowed=True)
+        check_number("gamma", self.gamma, zero_allowed=False)
 
     def of_dot_products(self, t: NDArray[np.floating]) -> NDArray[np.floating]:
         """Return (gamma t + coef0)^degree by repeated multiplication."""
@@ -140,7 +152,7 @@ class Exponential(DotProductKernel):
 
     def check(self) -> None:
         """Refuse a gamma that is not positive."""
-        _check_number("gamma", self.gamma, zero_allowed=False)
+        check_number("gamma", self.gamma, zero_allowed=False)
 
     def of_dot_products(self, t: NDArray[np.floating]) -> NDArray[np.floating]:
         """Return exp(gamma t)."""
@@ -221,7 +233,8 @@ def check_kernel(kernel: Any) -> None:
     """Refuse anything but a valid kernel of this library."""
     if not isinstance(kernel, DotProductKernel):
         raise TypeError(
-            f"kernel must be a Polynomial, Exponential or MaclaurinSeries, got {type(kernel).__name__} {kernel!r}."
+            "kernel must be a Polynomial, Exponential, MaclaurinSeries or another kernel of this library, "
+            f"got {type(kernel).__name__} {kernel!r}."
         )
     kernel.check()
 
@@ -243,7 +256,7 @@ def whole_power(t: NDArray[np.floating], exponent: int) -> NDArray[np.floating]:
         t *= t
 
 
-def _check_number(name: str, value: Any, zero_allowed: bool) -> None:
+def check_number(name: str, value: Any, zero_allowed: bool) -> None:
     """Refuse anything but a finite number of the required sign."""
     good = isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
     if not good or value < 0 or (value == 0 and not zero_allowed):
