@@ -1,6 +1,6 @@
 """Kernels of unit rows against polynomial ones; results go to benchmarks/results/unit_row_kernels.json.
 
-    python benchmarks/unit_row_kernels.py                      # about 15 minutes on one core
+    python benchmarks/unit_row_kernels.py                      # over half an hour, most of it at 4096
     python benchmarks/unit_row_kernels.py --only usps letter   # the others keep their results
     python benchmarks/unit_row_kernels.py --table              # the results as a table
 
