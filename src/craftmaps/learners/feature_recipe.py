@@ -67,7 +67,7 @@ class FeatureRecipe:
     normalize: Any
     feature_map: Any
     n_components: int
-    up_components: int | None
+    up_components: int | str | None
     linear_columns: bool | str
     n_rows: int
     keeps_rows: bool

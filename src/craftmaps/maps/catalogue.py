@@ -82,6 +82,6 @@ def map_name(feature_map: Any) -> Any:
     return next((name for name, entry in CATALOGUE.items() if type(feature_map) is entry.map_class), feature_map)
 
 
-def make_map(name: str, kernel: Any, n_components: int, *, up_components: int | None = None, seed: int) -> Any:
+def make_map(name: str, kernel: Any, n_components: int, *, up_components: int | str | None = None, seed: int) -> Any:
     """Return the map of a name, not yet fitted; `up_components` counts if it has an up-projection."""
     return CATALOGUE[name].make(kernel, n_components, up_components, seed)

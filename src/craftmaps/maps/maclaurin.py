@@ -131,13 +131,17 @@ class RandomMaclaurin(KernelMap):
             self._refuse_overflow(X)
         squared_lengths = row_norms(X, squared=True).astype(np.float64)
         self.scale_ = _power_of_two_scale(squared_lengths)
-        self.shares_, self._expected_variance = share_out(
-            _scaled_coefficients(self.kernel, float(squared_lengths.max()), self.scale_),
+        self.shares_ = self._share_out(rows, float(squared_lengths.max()))[0]
+
+    def _share_out(self, rows: SampledRows, radius: float) -> tuple[DegreeShares, float]:
+        """Allocate the columns to degrees; return the expected variance of the estimate too."""
+        return share_out(
+            _scaled_coefficients(self.kernel, radius, self.scale_),
             pairs_of(*rows.halves(self.seed_), self.scale_),
             int(self.n_components),
             rule=self.degrees,
             exact=self.exact_low_degrees,
-            n_features=X.shape[1],
+            n_features=rows.X.shape[1],
             order=self._block_order,
             complex_weights=self._is_complex,
             seed=self.seed_,
@@ -209,6 +213,10 @@ class RandomMaclaurin(KernelMap):
         """Return the moments of the estimate at all pairs of rows, without the last `n_kept` exact columns."""
         shares = self.shares_.without_exact(n_kept)
         return shares.estimate_moments(pairs_of(X, Y, self.scale_, has_quartic=shares.n_quadratic > 0))
+
+    def _expected_variance(self, rows: SampledRows) -> float:
+        """Return the variance of the estimate, averaged over pairs of rows and over the draw of the degrees."""
+        return self._share_out(rows, float(row_norms(rows.X, squared=True).max()))[1]
 
     def _chunk_sums(self, X: Any, Y: Any, n_kept: int, chunk: int) -> tuple[NDArray, NDArray]:
         """Return moments of chunks of the columns, for a down-projection that keeps their order."""

@@ -66,5 +66,5 @@ def _candidates(name: str, kernel: DotProductKernel, n_components: int, n_featur
 def _expected_variance(up: Any, rows: SampledRows, seed: int) -> float:
     """Return the variance of the estimates of an up-projection, averaged over pairs of rows."""
     if isinstance(up, RandomMaclaurin):
-        return up._expected_variance
+        return up._expected_variance(rows)
     return float(np.mean(up._estimate_moments(*rows.halves(seed)).variance))

@@ -1,0 +1,122 @@
+"""Tables and picture of the ways up, from benchmarks/results/up_projections.json.
+
+python benchmarks/up_projections_table.py     # writes benchmarks/up_projections.png; table.py writes the tables
+"""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from statistics import geometric_mean, mean, stdev
+from typing import Any
+
+FOLDER = Path(__file__).parent
+KINDS = ("auto", "D=32E", "direct", "tree, D=4E, leaves of 4", "tree, D=8E, leaves of 1")
+PICTURE_WIDTH = 1024
+
+
+def cells(results: dict[str, Any]) -> Iterator[tuple[str, int, int, dict[str, Any]]]:
+    """Yield data set, degree, width and the maps measured there, each with a root mean squared error and a time."""
+    for key, part in results.items():
+        if not key.startswith("errors, "):
+            continue
+        for setting, lines in part["result"].items():
+            if setting == "columns":
+                continue
+            degree, width = (int(text.split()[-1]) for text in setting.split(","))
+            measured = {
+                kind: {"error": mean(e**2 for e in line["error"]) ** 0.5, "microseconds": line["microseconds"]}
+                for kind, line in lines.items()
+            }
+            yield key.removeprefix("errors, "), degree, width, measured
+
+
+def summary(results: dict[str, Any]) -> list[list[str]]:
+    """Return, for every degree, errors and times over those of the default: geometric means over data sets and E."""
+    found = list(cells(results))
+    rows = []
+    for degree in sorted({degree for _, degree, _, _ in found}):
+        row = [str(degree)]
+        for kind in KINDS:
+            own = [
+                measured
+                for _, d, width, measured in found
+                if d == degree and width <= PICTURE_WIDTH
+                if kind in measured
+            ]
+            row.append(
+                " in ".join(
+                    f"{geometric_mean(m[kind][what] / m['default'][what] for m in own):.2f}"
+                    for what in ("error", "microseconds")
+                )
+                if own
+                else ""
+            )
+        rows.append(row)
+    return rows
+
+
+def narrow(results: dict[str, Any]) -> list[list[str]]:
+    """Return default and "auto" where "auto" chose something else: errors and microseconds a row."""
+    rows = []
+    for data, degree, width, measured in cells(results):
+        default, auto = measured["default"], measured["auto"]
+        if auto["error"] != default["error"]:
+            columns = results[f"errors, {data}"]["result"]["columns"]
+            numbers = [f"{m[what]:.3g}" for what in ("error", "microseconds") for m in (default, auto)]
+            rows.append([f"{data} ({columns})", str(degree), str(width), *numbers])
+    return rows
+
+
+def learned(results: dict[str, Any]) -> list[list[str]]:
+    """Return test errors in percent over the default and over "auto"."""
+    rows = []
+    for key, part in results.items():
+        if key.startswith("learning, "):
+            for setting, lines in part["result"].items():
+                numbers = [[100 * error for error in lines[kind]] for kind in ("default", "auto")]
+                texts = [f"{mean(own):.2f} ± {stdev(own):.2f}" for own in numbers]
+                rows.append([key.removeprefix("learning, "), setting, *texts])
+    return rows
+
+
+def draw(results: dict[str, Any], picture: Path) -> None:
+    """Draw error against time of a row at one width, a panel for each data set."""
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+
+    found = [cell for cell in cells(results) if cell[2] == PICTURE_WIDTH]
+    names, degrees = list(dict.fromkeys(cell[0] for cell in found)), sorted({cell[1] for cell in found})
+    marks = dict(zip(("default", *KINDS), "oP^vsD", strict=True))
+    figure = Figure(figsize=(12, 7.4), layout="constrained")
+    for axis, name in zip(figure.subplots(2, 3).ravel(), names, strict=False):
+        for data, degree, _, measured in found:
+            if data != name:
+                continue
+            colour = f"C{degrees.index(degree)}"
+            front = [measured[kind] for kind in ("direct", "default", "D=32E")]
+            axis.plot([m["microseconds"] for m in front], [m["error"] for m in front], color=colour, lw=0.8)
+            for kind, own in measured.items():
+                hollow = {"markerfacecolor": "none"} if kind.startswith("tree") else {}
+                axis.plot(own["microseconds"], own["error"], marks[kind], color=colour, ms=6, **hollow)
+        axis.set(title=name, xscale="log", yscale="log", xlabel="microseconds a row", ylabel="relative kernel error")
+        axis.grid(alpha=0.3)
+    handles = [Line2D([], [], color=f"C{i}", label=f"degree {degree}") for i, degree in enumerate(degrees)]
+    handles += [
+        Line2D(
+            [],
+            [],
+            color="black",
+            linestyle="none",
+            marker=mark,
+            markerfacecolor="none" if kind.startswith("tree") else "black",
+            label=f"{kind}: time of its transforms alone" if kind.startswith("tree") else kind,
+        )
+        for kind, mark in marks.items()
+    ]
+    figure.legend(handles=handles, loc="outside lower center", ncols=4, fontsize=9, frameon=False)
+    figure.suptitle(f"Ways up at E = {PICTURE_WIDTH}: lower and further left is better")
+    figure.savefig(picture, dpi=110)
+
+
+if __name__ == "__main__":
+    draw(json.loads((FOLDER / "results" / "up_projections.json").read_text()), FOLDER / "up_projections.png")
