@@ -31,7 +31,7 @@ NARROW = ("pendigits", "letter")
 DEGREES = (3, 5, 7, 9)
 WIDTHS = (256, 1024, 4096)
 SEEDS = 4
-NARROW_SEEDS = 16  # the kernel of narrow rows is nearly of rank one, so errors vary much from draw to draw
+NARROW_SEEDS = 16  # for all but trees: narrow rows have kernels near rank one, whose errors vary much between draws
 N_ROWS = 400  # kernel errors are over the pairs of one half with the other
 N_TIMED = 1024
 WIDEST_TREE = 2**14
@@ -80,6 +80,8 @@ def errors(name: str) -> dict[str, Any]:
             lines: dict[str, Any] = {}
             for seed in range(seeds_of(name)):
                 for kind, feature_map in maps(degree, E, seed).items():
+                    if kind.startswith("tree") and seed >= SEEDS:  # slow in NumPy
+                        continue
                     Z = feature_map.fit(X).transform(X).astype(float)
                     error = float(np.linalg.norm(Z[: len(left)] @ Z[len(left) :].T - K) / np.linalg.norm(K))
                     lines.setdefault(kind, {"error": []})["error"].append(error)
