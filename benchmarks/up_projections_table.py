@@ -15,7 +15,7 @@ PICTURE_WIDTH = 1024
 
 
 def cells(results: dict[str, Any]) -> Iterator[tuple[str, int, int, dict[str, Any]]]:
-    """Yield data set, degree, width and the maps measured there, each with a root mean squared error and a time."""
+    """Yield data set, degree, width and the maps measured there, each with a root mean squared error and, perhaps, a time."""
     for key, part in results.items():
         if not key.startswith("errors, "):
             continue
@@ -23,8 +23,9 @@ def cells(results: dict[str, Any]) -> Iterator[tuple[str, int, int, dict[str, An
             if setting == "columns":
                 continue
             degree, width = (int(text.split()[-1]) for text in setting.split(","))
+            times = results.get(key.replace("errors", "times"), {"result": {}})["result"].get(setting, {})
             measured = {
-                kind: {"error": mean(e**2 for e in line["error"]) ** 0.5, "microseconds": line["microseconds"]}
+                kind: {"error": mean(e**2 for e in line["error"]) ** 0.5, "microseconds": times.get(kind)}
                 for kind, line in lines.items()
             }
             yield key.removeprefix("errors, "), degree, width, measured
@@ -62,7 +63,9 @@ def narrow(results: dict[str, Any]) -> list[list[str]]:
         default, auto = measured["default"], measured["auto"]
         if auto["error"] != default["error"]:
             columns = results[f"errors, {data}"]["result"]["columns"]
-            numbers = [f"{m[what]:.3g}" for what in ("error", "microseconds") for m in (default, auto)]
+            numbers = [
+                f"{m[what]:.3g}" if m[what] else "" for what in ("error", "microseconds") for m in (default, auto)
+            ]
             rows.append([f"{data} ({columns})", str(degree), str(width), *numbers])
     return rows
 
@@ -83,6 +86,7 @@ def draw(results: dict[str, Any], picture: Path) -> None:
     """Draw error against time of a row at one width, a panel for each data set."""
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
+    from matplotlib.ticker import LogLocator, NullFormatter
 
     found = [cell for cell in cells(results) if cell[2] == PICTURE_WIDTH]
     names, degrees = list(dict.fromkeys(cell[0] for cell in found)), sorted({cell[1] for cell in found})
@@ -99,6 +103,9 @@ def draw(results: dict[str, Any], picture: Path) -> None:
                 hollow = {"markerfacecolor": "none"} if kind.startswith("tree") else {}
                 axis.plot(own["microseconds"], own["error"], marks[kind], color=colour, ms=6, **hollow)
         axis.set(title=name, xscale="log", yscale="log", xlabel="microseconds a row", ylabel="relative kernel error")
+        axis.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axis.xaxis.set_major_formatter("{x:g}")
+        axis.xaxis.set_minor_formatter(NullFormatter())
         axis.grid(alpha=0.3)
     handles = [Line2D([], [], color=f"C{i}", label=f"degree {degree}") for i, degree in enumerate(degrees)]
     handles += [
@@ -109,7 +116,7 @@ def draw(results: dict[str, Any], picture: Path) -> None:
             linestyle="none",
             marker=mark,
             markerfacecolor="none" if kind.startswith("tree") else "black",
-            label=f"{kind}: time of its transforms alone" if kind.startswith("tree") else kind,
+            label=f"{kind} (time estimated)" if kind.startswith("tree") else kind,
         )
         for kind, mark in marks.items()
     ]
