@@ -14,15 +14,19 @@ KINDS = ("auto", "D=32E", "direct", "tree, D=4E, leaves of 4", "tree, D=8E, leav
 PICTURE_WIDTH = 1024
 
 
+def sizes(setting: str) -> tuple[int, int]:
+    """Return the degree and the width that "degree 3, E = 256" names."""
+    degree, width = (int(text.split()[-1]) for text in setting.split(","))
+    return degree, width
+
+
 def cells(results: dict[str, Any]) -> Iterator[tuple[str, int, int, dict[str, Any]]]:
-    """Yield data set, degree, width and the maps measured there, each with a root mean squared error and, perhaps, a time."""
+    """Yield data set, degree, width and the maps there, each with its root mean squared error and time, or None."""
     for key, part in results.items():
         if not key.startswith("errors, "):
             continue
-        for setting, lines in part["result"].items():
-            if setting == "columns":
-                continue
-            degree, width = (int(text.split()[-1]) for text in setting.split(","))
+        for setting in sorted(part["result"].keys() - {"columns"}, key=sizes):
+            lines, (degree, width) = part["result"][setting], sizes(setting)
             times = results.get(key.replace("errors", "times"), {"result": {}})["result"].get(setting, {})
             measured = {
                 kind: {"error": mean(e**2 for e in line["error"]) ** 0.5, "microseconds": times.get(kind)}
@@ -75,7 +79,8 @@ def learned(results: dict[str, Any]) -> list[list[str]]:
     rows = []
     for key, part in results.items():
         if key.startswith("learning, "):
-            for setting, lines in part["result"].items():
+            for setting in sorted(part["result"], key=sizes):
+                lines = part["result"][setting]
                 numbers = [[100 * error for error in lines[kind]] for kind in ("default", "auto")]
                 texts = [f"{mean(own):.2f} ± {stdev(own):.2f}" for own in numbers]
                 rows.append([key.removeprefix("learning, "), setting, *texts])
