@@ -4,7 +4,7 @@ python benchmarks/up_projections_table.py     # writes benchmarks/up_projections
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from statistics import geometric_mean, mean, stdev
 from typing import Any
@@ -20,6 +20,11 @@ def sizes(setting: str) -> tuple[int, int]:
     return degree, width
 
 
+def root_mean_square(errors: Sequence[float]) -> float:
+    """Return the root of the mean of squares."""
+    return mean(error**2 for error in errors) ** 0.5
+
+
 def cells(results: dict[str, Any]) -> Iterator[tuple[str, int, int, dict[str, Any]]]:
     """Yield data set, degree, width and the maps there, each with its root mean squared error and time, or None."""
     for key, part in results.items():
@@ -29,7 +34,11 @@ def cells(results: dict[str, Any]) -> Iterator[tuple[str, int, int, dict[str, An
             lines, (degree, width) = part["result"][setting], sizes(setting)
             times = results.get(key.replace("errors", "times"), {"result": {}})["result"].get(setting, {})
             measured = {
-                kind: {"error": mean(e**2 for e in line["error"]) ** 0.5, "microseconds": times.get(kind)}
+                kind: {
+                    "error": root_mean_square(line["error"]),
+                    "draws": line["error"],
+                    "microseconds": times.get(kind),
+                }
                 for kind, line in lines.items()
             }
             yield key.removeprefix("errors, "), degree, width, measured
@@ -48,16 +57,19 @@ def summary(results: dict[str, Any]) -> list[list[str]]:
                 if d == degree and width <= PICTURE_WIDTH
                 if kind in measured
             ]
-            row.append(
-                " in ".join(
-                    f"{geometric_mean(m[kind][what] / m['default'][what] for m in own):.2f}"
-                    for what in ("error", "microseconds")
-                )
-                if own
-                else ""
-            )
+            row.append(" in ".join(f"{geometric_mean(ratios):.2f}" for ratios in _ratios(own, kind)) if own else "")
         rows.append(row)
     return rows
+
+
+def _ratios(measured: list[dict[str, Any]], kind: str) -> tuple[list[float], list[float]]:
+    """Return errors, of the draws that both have, and times over those of the default."""
+    errors, times = [], []
+    for maps in measured:
+        own, default = zip(*zip(maps[kind]["draws"], maps["default"]["draws"], strict=False), strict=True)
+        errors.append(root_mean_square(own) / root_mean_square(default))
+        times.append(maps[kind]["microseconds"] / maps["default"]["microseconds"])
+    return errors, times
 
 
 def narrow(results: dict[str, Any]) -> list[list[str]]:
