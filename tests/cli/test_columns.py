@@ -51,3 +51,20 @@ def test_text_that_should_have_been_numbers_is_told_in_one_line(sales, tmp_path)
     assert "--decimal ," in warning
     assert "decimal=" not in warning
     assert "hashed (price)" in result.stdout
+
+
+def test_numbers_that_are_names(tmp_path):
+    rng = np.random.default_rng(0)
+    weekday, x = rng.integers(0, 7, 300), rng.normal(size=300)
+    delay = np.array([3.0, -1, 2, 0, 4, -2, 1])[weekday] + x**2
+    lines = ["weekday,x,delay", *(f"{a},{b:.6f},{c:.6f}" for a, b, c in zip(weekday, x, delay, strict=True))]
+    path, model = tmp_path / "rows.csv", tmp_path / "m.craft"
+    path.write_text("\n".join(lines) + "\n")
+    arguments = ["train", path, "--target", "delay", "--regression", "--out", model, "--components", 32]
+    assert "categories" in run_json(*arguments)["model"]["metric"]
+    assert load_model(model).choices_.categories == (0,)
+    page = tmp_path / "page.html"
+    assert "categories" not in run_json(*arguments, "--no-try-categories", "--report", page)["model"]["metric"]
+    assert load_model(model).choices_.categories is None
+    run(*arguments, "--report", page)
+    assert "categories" in page.read_text()

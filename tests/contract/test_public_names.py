@@ -15,6 +15,10 @@ SIGNATURES = {
     "Polynomial": ({"degree": 3, "coef0": 1.0, "gamma": 1.0}, {}),
     "Exponential": ({"gamma": 1.0}, {}),
     "MaclaurinSeries": ({"coefficients": REQUIRED}, {}),
+    "Gaussian": ({"gamma": 1.0}, {}),
+    "Laplace": ({"gamma": 1.0, "max_degree": 16}, {}),
+    "ArcCosine": ({"max_degree": 16}, {}),
+    "NeuralTangent": ({"depth": 1, "max_degree": 16}, {}),
     "RandomMaclaurin": (
         {"kernel": "Polynomial()", "n_components": 1024},
         {
@@ -45,6 +49,7 @@ SIGNATURES = {
             "metric": "auto",
             "normalize": "auto",
             "linear_columns": "auto",
+            "categories": "auto",
             "code": "one-vs-rest",
             "code_size": None,
             "decoding": "euclidean",
@@ -69,6 +74,7 @@ SIGNATURES = {
             "metric": "auto",
             "normalize": "auto",
             "linear_columns": "auto",
+            "categories": "auto",
             "alphas": None,
             "cv": 5,
             "holdout_rows": 10_000,

@@ -36,6 +36,9 @@ NAMES = [
     "quantile, then gradient",
     "linear columns",
     "linear columns, quantile",
+    "categories",
+    "categories, then gradient",
+    "linear columns, categories",
 ]
 # A permutation of words of which two have equal upper halves, and the later one the smaller lower half.
 TIES = "equal upper halves"
@@ -116,7 +119,7 @@ def make():
         "permutations": {"seed": seed, "n": 13, "values": reference.permutation_list(seed, "rows", 2, 13)},
         "integers": {"seed": seed, "bound": 1000, "values": reference.integers(seed, "shifts", 5, 1000)},
         "models": [
-            *(_entry(name, recipe_of(models.fitted(name)), rows) for name in NAMES),
+            *(_entry(name, recipe_of(models.fitted(name)), models.rows_of(name, rows)) for name in NAMES),
             _entry(TIES, _model_of_ties(), ties),
         ],
     }

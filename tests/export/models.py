@@ -12,13 +12,17 @@ from craftmaps import (
     CraftMap,
     CraftRegressor,
     Exponential,
+    Gaussian,
     LandmarkMap,
+    Laplace,
     MaclaurinSeries,
+    NeuralTangent,
     Polynomial,
     RandomMaclaurin,
     SubsampledHadamard,
     TensorSketch,
 )
+from craftmaps.shaping.category_columns import CategoryColumns
 from craftmaps.shaping.gradient_metric import GradientMetric
 from craftmaps.shaping.quantile_columns import QuantileColumns
 
@@ -67,6 +71,9 @@ MODELS = {
     ),
     "maclaurin rademacher": _classifier(feature_map=RandomMaclaurin(P3, 45, projection="rademacher", random_state=1)),
     "maclaurin exponential": _classifier(Exponential(0.5), feature_map="maclaurin"),
+    "maclaurin neural tangent": _classifier(NeuralTangent(2, 6), feature_map="maclaurin"),
+    "craft laplace": _classifier(Laplace(0.5, 5)),
+    "craft gaussian kernel": _classifier(Gaussian(0.5)),
     "maclaurin of degree 0": _classifier(Polynomial(0), feature_map="maclaurin"),
     "tensorsketch": _classifier(feature_map="tensorsketch"),
     "tensorsketch of odd width": _classifier(feature_map=TensorSketch(P3, 35, random_state=1)),
@@ -85,6 +92,9 @@ MODELS = {
     "quantile": _classifier(metric=QuantileColumns()),
     "quantile of few knots": _classifier(metric=QuantileColumns("uniform", 9, center=False), normalize=False),
     "quantile, then gradient": _classifier(metric=make_pipeline(QuantileColumns(), GradientMetric())),
+    "categories": _classifier(metric=CategoryColumns([1, 4], "normal", 16)),
+    "categories, then gradient": _classifier(metric=make_pipeline(CategoryColumns([1, 4]), GradientMetric())),
+    "categories alone": _classifier(metric=CategoryColumns(range(WIDTH)), feature_map=None, normalize=False),
     "standard without mean": _classifier(metric=StandardScaler(with_mean=False)),
     "standard without spread": _classifier(metric=StandardScaler(with_std=False), normalize=False),
     "rows as they are": _classifier(normalize=False),
@@ -94,6 +104,7 @@ MODELS = {
         metric=make_pipeline(QuantileColumns(), GradientMetric()), linear_columns=True, calibration="matrix"
     ),
     "linear columns of a regressor": _regressor(feature_map="landmarks", linear_columns=True),
+    "linear columns, categories": _classifier(metric=CategoryColumns([5], "same"), linear_columns=True),
     "calibrated": _classifier(calibration="matrix", alphas=[1e-3, 1e-2]),
     "random code": _classifier(code="random", code_size=9),
     "hadamard code, hamming": _classifier(code="hadamard", decoding="hamming"),
@@ -148,10 +159,16 @@ IS_ROUGH = {
 }
 
 
+def rows_of(name, X):
+    """Return rows as a model takes them: categories are whole numbers."""
+    return X.round() if "categories" in name else X
+
+
 @cache
 def fitted(name):
     """Return a fitted model by name."""
     X, y, numbers = rows()
+    X = rows_of(name, X)
     if name in TWO_CLASSES:
         return TWO_CLASSES[name].fit(X, np.array(LABELS.get(name, [0, 1]))[y % 2])
     model = MODELS[name]

@@ -42,6 +42,9 @@ def shaped(step, x):
     if kind == "columns":
         x = x if step["subtract"] is None else x - array(step["subtract"])
         return x if step["divide"] is None else x / array(step["divide"])
+    if kind == "levels":
+        indicators = [float(x[j] == level) for j, level in zip(step["columns"], array(step["levels"]), strict=True)]
+        return np.array([x[j] for j in step["numbers"]] + indicators)
     if kind == "table":
         ends = np.cumsum(step["sizes"])[:-1]
         tables = zip(*(np.split(array(step[name]), ends) for name in ("knots", "scores")), strict=True)

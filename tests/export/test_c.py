@@ -16,7 +16,7 @@ pytestmark = pytest.mark.skipif(COMPILER is None, reason="there is no C compiler
 
 
 def compared(name, tmp_path, weights):
-    model, X = models.fitted(name), models.unseen_rows().astype(np.float32)
+    model, X = models.fitted(name), models.rows_of(name, models.unseen_rows()).astype(np.float32)
     recipe = recipe_of(model)
     program = build(header_text(recipe, weights), tmp_path, options=["-O1", *SANITIZED])
     return model, expected_scores(model, X), *predict(program, X, recipe.n_outputs)

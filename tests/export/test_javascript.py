@@ -13,7 +13,7 @@ pytestmark = pytest.mark.skipif(MiniRacer is None, reason="mini-racer is not ins
 
 @pytest.mark.parametrize("name", models.NAMES)
 def test_scores(name):
-    model, X = models.fitted(name), models.unseen_rows()
+    model, X = models.fitted(name), models.rows_of(name, models.unseen_rows())
     expected, engine = expected_scores(model, X), engine_of(model)
     tolerance = (1e-6 if name in models.IS_ROUGH else 1e-10) * np.abs(expected).max()
     np.testing.assert_allclose(engine.scores(X), expected, rtol=0, atol=tolerance)
@@ -27,7 +27,7 @@ SIMD = ["craft", "craft wide", "craft real", "craft stratified", "maclaurin", "m
 @pytest.mark.parametrize("name", [*SIMD, "linear columns, quantile", "random code, loss", "regressor", "two classes"])
 @pytest.mark.parametrize("n", [1, 4, 7])
 def test_four_rows_at_a_time(name, n):
-    model, X = models.fitted(name), models.unseen_rows()[:n]
+    model, X = models.fitted(name), models.rows_of(name, models.unseen_rows())[:n]
     expected, engine = expected_scores(model, X), engine_of(model, is_simd=True)
     assert engine.is_simd
     np.testing.assert_allclose(engine.scores(X), expected, rtol=0, atol=1e-5 * np.abs(expected).max())

@@ -32,7 +32,7 @@ def rounding(model, X):
 
 @pytest.mark.parametrize("name", models.NAMES)
 def test_outputs(name):
-    model, X = models.fitted(name), models.unseen_rows().astype(np.float32)
+    model, X = models.fitted(name), models.rows_of(name, models.unseen_rows()).astype(np.float32)
     found, expected = run(model_proto(recipe_of(model)), X), expected_scores(model, X)
     tolerance = 3 * rounding(model, X) if name in models.IS_ROUGH else 5e-6 * np.abs(expected).max()
     if not isinstance(model, CraftClassifier):

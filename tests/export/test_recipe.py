@@ -27,7 +27,7 @@ def expected_scores(model, X):
 
 @pytest.mark.parametrize("name", models.NAMES)
 def test_scores(name):
-    model, X = models.fitted(name), models.unseen_rows()
+    model, X = models.fitted(name), models.rows_of(name, models.unseen_rows())
     plain, expected = plain_of(model), expected_scores(model, X)
     found = np.array([reference.outputs(plain, row) for row in X])
     scale = np.abs(expected).max()
@@ -36,7 +36,7 @@ def test_scores(name):
 
 @pytest.mark.parametrize("name", [name for name in models.NAMES if "regressor" not in name])
 def test_probabilities_and_labels(name):
-    model, X = models.fitted(name), models.unseen_rows()
+    model, X = models.fitted(name), models.rows_of(name, models.unseen_rows())
     plain = plain_of(model)
     found = np.array([reference.probabilities(plain, reference.outputs(plain, row)) for row in X])
     np.testing.assert_allclose(found, model.predict_proba(X), rtol=0, atol=1e-6)
@@ -55,7 +55,7 @@ def test_features(name):
 @pytest.mark.parametrize("precision", ["float32", "int16"])
 @pytest.mark.parametrize("name", ["craft", "covariance", "landmarks", "linear columns, quantile", "random code, loss"])
 def test_rounded(name, precision):
-    model, X = models.fitted(name), models.unseen_rows()
+    model, X = models.fitted(name), models.rows_of(name, models.unseen_rows())
     plain = plain_of(model, precision)
     found = np.array([reference.outputs(plain, row) for row in X])
     expected = expected_scores(model, X)

@@ -91,7 +91,7 @@ def test_rows_are_brought_to_unit_length_or_left_as_they_are(unit):
 def test_with_explicit_kernel_and_metric_unit_length_is_meant():
     model = classifier().fit(ROWS, Y)
     np.testing.assert_allclose(np.linalg.norm(model.features_.shape_rows(ROWS), axis=1), 1, rtol=1e-12)
-    assert model.choices_ == Choices(model.kernel, None, True, "craft", False)
+    assert model.choices_ == Choices(model.kernel, None, True, "craft", False, None)
 
 
 def test_the_covariance_metric():

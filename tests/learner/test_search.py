@@ -158,3 +158,12 @@ def test_rows_that_overflow_are_passed_over():
     X = X * np.float32(1e15)
     found = search_classes(X, y)
     assert last_error(found) < 0.1
+
+
+def test_gradients_are_taken_of_other_columns_than_do_best_without_axes():
+    """Of products of two among many standard normal columns; without axes, bounded scores do best."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(4000, 16))
+    found = search_classes(X, (X[:, 0] * X[:, 1] + X[:, 2] > 0).astype(int))
+    tried = {trial.description.split(", ")[0] for trial in found.trials if ", gradient" in trial.description}
+    assert {"standardised columns", "normal scores", "uniform scores"} <= tried

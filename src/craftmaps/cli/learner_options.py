@@ -22,6 +22,14 @@ Metric = Annotated[
         "axes that matter for the target (gradient); auto compares them on some rows."
     ),
 ]
+TryCategories = Annotated[
+    bool,
+    typer.Option(
+        "--try-categories/--no-try-categories",
+        help="Whether columns of 3 to 32 different whole numbers are tried as categories, if the metric is auto; "
+        "columns that certainly are such go to --categories.",
+    ),
+]
 Code = Annotated[
     Literal["one-vs-rest", "random", "hadamard"],
     typer.Option(
@@ -64,6 +72,7 @@ def learner_parameters(
     kernel: Any,
     feature_map: str,
     metric: str,
+    try_categories: bool,
     code: str,
     calibration: str,
     alpha: list[float] | None,
@@ -75,6 +84,7 @@ def learner_parameters(
         "n_components": components,
         "feature_map": None if feature_map == "none" else feature_map,
         "metric": None if metric == "none" else metric,
+        "categories": "auto" if try_categories else None,
         "code": code,
         "calibration": calibration,
         "alphas": alpha or None,

@@ -7,9 +7,21 @@ import numpy as np
 from craftmaps.export.c_text import array, single, source_part
 from craftmaps.export.packing import knot_precision
 from craftmaps.export.portable import Recipe
+from craftmaps.export.row_steps import width_after_step
 
 # The types of the arrays of steps; tables have another one.
-_TYPES = {"subtract": "float", "divide": "float", "axes": "float", "sizes": "int32_t", "scores": "float"}
+_TYPES = {
+    "subtract": "float",
+    "divide": "float",
+    "axes": "float",
+    "sizes": "int32_t",
+    "scores": "float",
+    "numbers": "int32_t",
+    "columns": "int32_t",
+    "levels": "float",
+}
+# Steps that change the width of a row, which cannot be done in place.
+_RESIZING = ("axes", "levels")
 
 
 def shaping_text(recipe: Recipe) -> str:
@@ -20,7 +32,7 @@ def shaping_text(recipe: Recipe) -> str:
         array(f"{name}{i}", np.ravel(step[name]), kind)
         for i, step in enumerate(recipe.steps)
         for name, kind in types.items()
-        if step.get(name) is not None
+        if step.get(name) is not None and len(step[name])
     ]
     buffers, calls = _calls(recipe)
     draws = ["craft_draw();"] if "seed" in recipe.features else []
@@ -28,6 +40,7 @@ def shaping_text(recipe: Recipe) -> str:
     return "\n".join(
         [
             *([f"typedef {knot} craft_knot;", source_part("table.h")] if knot is not None else []),
+            *([source_part("levels.h")] if any(step["kind"] == "levels" for step in recipe.steps) else []),
             *arrays,
             *buffers,
             _room(recipe),
@@ -45,14 +58,14 @@ def _calls(recipe: Recipe) -> tuple[list[str], list[str]]:
     for i, step in enumerate(recipe.steps):
         if i == n_before:
             calls.append(_copied("craft_linear_column", source, n))
-        if step["kind"] == "axes" and source != "row":  # a product cannot be made in place
+        if step["kind"] in _RESIZING and source != "row":
             buffers.append(f"static float craft_before{i}[{n}];")
             calls.append(_copied(f"craft_before{i}", source, n))
             source = f"craft_before{i}"
-        elif step["kind"] != "axes" and source == "row":
+        elif step["kind"] not in _RESIZING and source == "row":
             calls.append(_copied("craft_x", source, n))
         calls.append(_CALLS[step["kind"]](step, i, n, source))
-        n = step["axes"].shape[0] if step["kind"] == "axes" else n
+        n = width_after_step(step, n)
         source = "craft_x"
     if len(recipe.steps) == n_before:
         calls.append(_copied("craft_linear_column", source, n))
@@ -82,6 +95,13 @@ def _axes(step: dict[str, Any], i: int, n: int, source: str) -> str:
     return f"craft_rotate(craft_x, {source}, craft_subtract{i}, craft_axes{i}, {n}, {step['axes'].shape[0]});"
 
 
+def _levels(step: dict[str, Any], i: int, n: int, source: str) -> str:
+    """Return the call that puts indicators behind the other columns."""
+    numbers, columns, levels = (f"craft_{name}{i}" if len(step[name]) else "0" for name in _LEVEL_ARRAYS)
+    counts = f"{len(step['numbers'])}, {len(step['columns'])}"
+    return f"craft_levels(craft_x, {source}, {numbers}, {columns}, {levels}, {counts});"
+
+
 def _unit(step: dict[str, Any], i: int, n: int, source: str) -> str:
     """Return the call that brings a row to unit length."""
     return f"craft_unit(craft_x, {n});"
@@ -92,7 +112,15 @@ def _multiply(step: dict[str, Any], i: int, n: int, source: str) -> str:
     return f"craft_multiply(craft_x, {single(step['factor'])}, {n});"
 
 
-_CALLS = {"columns": _columns, "table": _table, "axes": _axes, "unit": _unit, "multiply": _multiply}
+_LEVEL_ARRAYS = ("numbers", "columns", "levels")
+_CALLS = {
+    "columns": _columns,
+    "levels": _levels,
+    "table": _table,
+    "axes": _axes,
+    "unit": _unit,
+    "multiply": _multiply,
+}
 
 
 def _knot_type(recipe: Recipe) -> str | None:
@@ -103,8 +131,9 @@ def _knot_type(recipe: Recipe) -> str | None:
 
 def _room(recipe: Recipe) -> str:
     """Return where the shaped row is: where all groups share their blocks, in the room of the last of them."""
-    widths = [recipe.features["width"], *(step["axes"].shape[0] for step in recipe.steps if step["kind"] == "axes")]
-    if not recipe.steps or recipe.steps[0]["kind"] != "axes":
+    widths = [recipe.features["width"]]
+    widths += [width_after_step(step, 0) for step in recipe.steps if step["kind"] in _RESIZING]
+    if not recipe.steps or recipe.steps[0]["kind"] not in _RESIZING:
         widths.append(recipe.n_features)
     features = recipe.features
     is_shared = features["kind"] == "maclaurin" and features["shared"] and any(features["counts"][1:])

@@ -12,13 +12,14 @@ from craftmaps.export.packing import knot_precision
 def shape_rows(g: Graph, x: str, steps: list[dict[str, Any]], dtype: Any) -> list[str]:
     """Add the steps of rows; return the rows before the first step and after each.
 
-    Rows of double precision are rounded after what the first step subtracts or looks up.
+    Rows of double precision are rounded after what the first step subtracts or looks up. Levels pass the columns that
+    are numbers on to the next step as they are.
     """
     rows = [x if dtype == np.float32 else g.cast(x, np.float32)]
     if dtype != np.float32 and steps and steps[0].get("subtract") is not None:
         x = g.cast(g("Sub", x, g.column(steps[0]["subtract"], dtype=dtype)), np.float32)
         steps = [steps[0] | {"subtract": None}, *steps[1:]]
-    elif not steps or steps[0]["kind"] != "table":
+    elif [step["kind"] for step in steps if step["kind"] != "levels"][:1] != ["table"]:
         x = rows[0]
     for step in steps:
         x = _STEPS[step["kind"]](g, x, step)
@@ -73,6 +74,16 @@ def _table(g: Graph, x: str, step: dict[str, Any]) -> str:
     return g("Add", g("Gather", scores, at, axis=0), g.cast(rise, np.float32))
 
 
+def _levels(g: Graph, x: str, step: dict[str, Any]) -> str:
+    """Put indicators behind the columns that are numbers, in the precision of the rows."""
+    parts = [g("Gather", x, g.indices(np.array(step["numbers"])), axis=0)] if step["numbers"] else []
+    if step["columns"]:
+        cells = g("Gather", x, g.indices(np.array(step["columns"])), axis=0)
+        level, zero, one = (g("CastLike", g.constant(v), x) for v in (step["levels"][:, None], 0.0, 1.0))
+        parts.append(g("Where", g("Equal", cells, level), one, zero))
+    return g("Concat", *parts, axis=0)
+
+
 def _slopes(g: Graph, knots: str, scores: str) -> str:
     """Return the slope behind each knot, made once, when the file is opened; that behind a last knot is not used."""
     start, second, before_end, end = (g.shape(place) for place in (0, 1, -1, 2**31 - 1))
@@ -86,6 +97,7 @@ def _slopes(g: Graph, knots: str, scores: str) -> str:
 
 _STEPS: dict[str, Callable[[Graph, str, dict[str, Any]], str]] = {
     "columns": _columns,
+    "levels": _levels,
     "table": _table,
     "axes": _axes,
     "unit": _unit,

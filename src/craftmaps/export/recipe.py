@@ -286,6 +286,11 @@ def _kernel(kernel: Any) -> dict[str, Any]:
         return {"kind": "polynomial", **numbers}
     if isinstance(kernel, Exponential):
         return {"kind": "exponential", "gamma": float(kernel.gamma)}
+    if kernel.is_for_unit_rows:
+        raise TypeError(
+            f"Landmarks with the kernel {kernel!r} cannot be exported: use a Polynomial, Exponential or "
+            "MaclaurinSeries kernel, or a random map of this one."
+        )
     return {"kind": "series", "coefficients": kernel.maclaurin_coefficients().tolist()}
 
 

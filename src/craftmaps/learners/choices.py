@@ -1,9 +1,11 @@
 """What a learner was given or has chosen for kernel, metric and length."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from craftmaps.shaping.chosen_metric import ChosenMetric
+from craftmaps.shaping.row_shaping import categories_of
 
 
 def is_auto(value: Any) -> bool:
@@ -40,6 +42,8 @@ class Choices:
         As the parameter of the learner; None if a linear model of the shaped rows was chosen.
     linear_columns : bool or "auto"
         Whether the columns stand beside the features of the map.
+    categories : tuple of int, list, None or "auto"
+        Positions of the columns whose levels have indicators: the first step of the metric makes them.
     n_rows : int
         How many rows were looked at to make the choices, fit the metric and draw the map.
     trials : tuple of Trial
@@ -53,9 +57,16 @@ class Choices:
     normalize: Any = "auto"
     feature_map: Any = "craft"
     linear_columns: Any = "auto"
+    categories: Any = "auto"
     n_rows: int = 0
     trials: tuple[Trial, ...] = field(default=(), repr=False)
     by_targets: bool = field(default=False, repr=False)
+
+    def category_names(self, names: Sequence[str] | None = None) -> list[str]:
+        """Return the names of the categories, or their positions where columns have no names."""
+        if self.categories is None or is_auto(self.categories):
+            return []
+        return [str(j) if names is None or isinstance(j, str) else str(names[int(j)]) for j in self.categories]
 
     def parameters(self) -> dict[str, Any]:
         """Return the choices as parameters of a learner, which then repeats them without a search.
@@ -71,6 +82,8 @@ class Choices:
         >>> bool((again.fit(digits.X_train, digits.y_train).coef_ == model.coef_).all())
         True
         """
-        names = ("kernel", "metric", "normalize", "feature_map", "linear_columns")
+        names = ("kernel", "metric", "normalize", "feature_map", "linear_columns", "categories")
         given = {name: getattr(self, name) for name in names}
+        if categories_of(self.metric) is not None:
+            given["categories"] = None  # the metric sees to them
         return given | {"metric": ChosenMetric(self.metric)} if self.by_targets else given

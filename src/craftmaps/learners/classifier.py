@@ -51,6 +51,11 @@ class CraftClassifier(ClassifierMixin, OnePassEstimator):
     linear_columns : bool or "auto", default="auto"
         Whether the columns stand beside the features of the map, so that a linear part need not be estimated. "auto"
         tries it, and a linear model, unless kernel, metric and normalize are given.
+    categories : "auto", list or None, default="auto"
+        Columns of whole numbers that are names, by position or name: each level gets an indicator column of its own,
+        and a level that was not there when features were settled gets zeros. None takes all columns as numbers. "auto"
+        tries columns of 3 to 32 levels as categories, all or none of them, and keeps what predicts rows left out
+        better; with an explicit metric it means None.
     code : {"one-vs-rest", "random", "hadamard"} or array of shape (n_classes, n_bits), default="one-vs-rest"
         Code words of the classes, of +1 and -1.
     code_size : int or None, default=None
@@ -73,13 +78,14 @@ class CraftClassifier(ClassifierMixin, OnePassEstimator):
         corrects scores by those of other classes, and so changes what is predicted. "auto" takes the matrix where
         rows that were left out call for it; with an explicit kernel and metric it means "temperature".
     loss : {"auto", "squared", "logistic"}, default="auto"
-        What is minimised. The logistic loss takes a few more looks at the rows after the pass, so it is for `fit`
-        alone, with one-vs-rest codes and an intercept. "auto" compares the two on rows left out, for at most 32
-        classes; with an explicit kernel and metric, and for rows that are looked at once, it means "squared".
+        What is minimised. The logistic loss takes a few more looks at the rows after the pass, so it is for `fit`,
+        here or on a cluster, with one-vs-rest codes and an intercept. "auto" compares the two on rows left out, for
+        at most 32 classes; with an explicit kernel and metric, and for rows that are looked at once, it means
+        "squared".
     class_weight : dict, "balanced" or None, default=None
         Weights of classes by label, 1 where a dict names none. They multiply the weights of rows in the pass, so
         they hold for choices, errors and probabilities too. "balanced" gives all classes equal weight; it needs
-        all rows, and so is for `fit` alone.
+        all rows, and so is for `fit`, here or on a cluster.
     random_state : int, RandomState instance or None, default=None
         Where the seed comes from; statistics of different rows add up if it is the same int.
     verbose : int, default=0
@@ -128,6 +134,7 @@ class CraftClassifier(ClassifierMixin, OnePassEstimator):
         metric: Any = "auto",
         normalize: bool | float | str = "auto",
         linear_columns: bool | str = "auto",
+        categories: Any = "auto",
         code: Any = "one-vs-rest",
         code_size: int | None = None,
         decoding: str = "euclidean",
@@ -150,6 +157,7 @@ class CraftClassifier(ClassifierMixin, OnePassEstimator):
         self.metric = metric
         self.normalize = normalize
         self.linear_columns = linear_columns
+        self.categories = categories
         self.code = code
         self.code_size = code_size
         self.decoding = decoding

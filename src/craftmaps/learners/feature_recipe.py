@@ -19,11 +19,13 @@ from craftmaps.learners.survey import Survey
 from craftmaps.learners.targets import ClassTargets, Targets
 from craftmaps.maps.catalogue import CATALOGUE, make_map, map_name
 from craftmaps.maps.feature_map import fit_in_order
+from craftmaps.shaping.category_columns import checked_positions
 from craftmaps.shaping.chosen_metric import ChosenMetric, taken
 from craftmaps.shaping.covariance_metric import LinearMetric
 from craftmaps.shaping.row_features import RowFeatures
 from craftmaps.shaping.row_shaping import (
     RowShaping,
+    categories_of,
     first_columns,
     linear_columns,
     looks_at_targets,
@@ -52,7 +54,7 @@ class FeatureRecipe:
 
     Parameters
     ----------
-    kernel, metric, normalize, feature_map, n_components, up_components, linear_columns
+    kernel, metric, normalize, feature_map, n_components, up_components, linear_columns, categories
         As in `CraftClassifier`.
     n_rows : int
         How many rows to look at.
@@ -69,6 +71,7 @@ class FeatureRecipe:
     n_components: int
     up_components: int | str | None
     linear_columns: bool | str
+    categories: Any
     n_rows: int
     keeps_rows: bool
     has_folds: bool = True
@@ -78,6 +81,7 @@ class FeatureRecipe:
         """Whether rows must be seen before they can be mapped."""
         if self.feature_map is None or (isinstance(self.feature_map, str) and not self._holds_rows):
             is_open = is_auto(self.kernel) or self.metric is not None or self.linear_columns is True
+            is_open = is_open or not (self.categories is None or is_auto(self.categories))
             return is_open or not (self.normalize is True or is_auto(self.normalize))
         return True
 
@@ -93,7 +97,7 @@ class FeatureRecipe:
 
     def choices(self) -> Choices:
         """Return what is given; "auto" is still to be chosen."""
-        return Choices(self.kernel, self.metric, self.normalize, self.feature_map, self.linear_columns)
+        return Choices(self.kernel, self.metric, self.normalize, self.feature_map, self.linear_columns, self.categories)
 
     def settle(self, survey: Survey, has_rows: bool = False) -> Settled:
         """Make the open choices, fit the metric and draw the map on rows of a survey.
@@ -106,7 +110,8 @@ class FeatureRecipe:
         if not self.needs_rows:
             features, choices = RowFeatures(), replace(self.choices(), metric=None, normalize=True)
             rows = _canonical_rows(survey.layout.n_features, seed).astype(entries.X.dtype)
-            return self._with_map(features, replace(choices, linear_columns=False), rows, seed, nothing)
+            choices = replace(choices, linear_columns=False, categories=None)
+            return self._with_map(features, choices, rows, seed, nothing)
         n_spent, first = self._n_to_spend(survey.n_rows), survey.different_rows(self.n_first_rows)
         *spent, weight = survey.rows_with_copies(n_spent) if n_spent else (*nothing, None)
         some, y = spent if n_spent else (first, entries.y[:0])
@@ -125,6 +130,7 @@ class FeatureRecipe:
             choices,
             metric=_unfitted(features.metric),
             normalize=length,
+            categories=categories_of(features.metric),
             n_rows=some.shape[0],
             by_targets=bool(choices.trials) or isinstance(self.metric, ChosenMetric),
         )
@@ -134,8 +140,12 @@ class FeatureRecipe:
 
     @property
     def _open_choices(self) -> tuple[Any, Any, Any]:
-        """Kernel, metric and normalize; with an explicit kernel and metric rows are scaled to unit length."""
-        is_settled = is_auto(self.normalize) and not is_auto(self.kernel) and not is_auto(self.metric)
+        """Kernel, metric and normalize.
+
+        Rows are scaled to unit length with an explicit kernel and metric, or a kernel that is meant for such rows.
+        """
+        is_explicit = not is_auto(self.kernel) and not is_auto(self.metric)
+        is_settled = is_auto(self.normalize) and (is_explicit or getattr(self.kernel, "is_for_unit_rows", False))
         return self.kernel, taken(self.metric), True if is_settled else self.normalize
 
     @property
@@ -164,11 +174,13 @@ class FeatureRecipe:
     ) -> tuple[RowShaping, Choices]:
         """Make the choices that are left open; return how rows are shaped, and the others."""
         X, y, weight = rows
+        categories = self._given_categories(survey)
         kernel, metric, normalize = self._open_choices
         has_linear_columns = self.linear_columns is True and self.feature_map is not None
         if not any(map(is_auto, (kernel, metric, normalize))):
             choices = replace(self.choices(), linear_columns=has_linear_columns)
-            return named_shaping(metric, normalize), choices
+            shaping = named_shaping(metric, normalize)
+            return shaping if isinstance(categories, str) else shaping.with_categories(categories), choices
         spec = SearchSpec(
             lambda kernel, width: self._make_map(kernel, width, survey.seed),
             self.n_components,
@@ -181,10 +193,11 @@ class FeatureRecipe:
             # The statistic has a row for every column: those of sparse rows can be too many, unless rows stay at hand.
             allow_linear=is_auto(self.linear_columns) and (_is_narrow(X) or (has_rows and self.has_folds)),
             allow_logistic=has_rows and targets.loss != "squared",
+            categories=categories or None,
         )
         found = search(X, y, targets, spec, targets.weighted(y, weight))
         length = normalize if not is_auto(normalize) else (True if found.normalize else "common")
-        steps = [step for step in (found.columns, found.metric) if step is not None]
+        steps = [*steps_of(found.columns), *steps_of(found.metric)]
         shaping = RowShaping(steps[0] if len(steps) == 1 else make_pipeline(*steps) if steps else None, length)
         choices = replace(
             self.choices(),
@@ -194,6 +207,12 @@ class FeatureRecipe:
             trials=_with_the_taken_one(found),
         )
         return shaping, choices
+
+    def _given_categories(self, survey: Survey) -> tuple[int, ...] | str:
+        """Return the positions of the columns that were given as categories, or "auto"."""
+        if self.categories is None or is_auto(self.categories):
+            return self.categories or ()
+        return checked_positions(self.categories, survey.layout.n_features, survey.layout.names)
 
     def _with_map(
         self, features: RowFeatures, choices: Choices, shaped: Any, seed: int, spent: tuple[Any, NDArray]
@@ -225,6 +244,7 @@ def choices_of(features: RowFeatures) -> Choices:
         True if length is None else length,
         None if feature_map is None else map_name(feature_map),
         features.linear is not None,
+        categories_of(features.metric),
     )
 
 

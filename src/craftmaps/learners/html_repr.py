@@ -73,6 +73,9 @@ def _choice_lines(estimator: Any, choices: Choices) -> list[Line]:
         ("metric", described(choices.metric), source("metric")),
         ("length of rows", "unit length" if choices.normalize is True else "one common scale", source("normalize")),
     ]
+    names = choices.category_names(getattr(estimator, "feature_names_in_", None))
+    if names:
+        lines.append(("categories", f"columns {', '.join(names)}", source("categories")))
     if choices.linear_columns is True:
         lines.append(("beside the map", "the columns themselves", source("linear_columns")))
     return lines

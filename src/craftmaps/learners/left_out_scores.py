@@ -10,7 +10,7 @@ from craftmaps.learners.calibration import tempered_losses
 from craftmaps.learners.held_out import HeldOutFold
 from craftmaps.learners.targets import ClassTargets, Targets
 
-_ONE_SPLIT = 0.2  # of the rows: fewer held-out rows can be left out all at once
+_ONE_SPLIT = 0.1  # of the rows: more would make solutions look worse than those of the penalty search, by folds
 
 
 class LeftOutScores:
@@ -54,9 +54,7 @@ class LeftOutScores:
         weight = self.fold_weights.copy()
         if without is not None and weight.size > 1:
             weight[without] = 0
-        errors, losses = (np.array(of) @ weight / weight.sum() for of in (self.errors, self.losses))
-        half_a_row = 0.5 * max(float(np.max(self.errors)), 1e-300) / self.fold_of_row.size
-        values = np.log(errors + half_a_row) + np.log(losses + 1e-300)
+        values = self._values(weight)
         best = since + int(np.argmin(values[since:]))
         if not self.is_first_preferred:
             return best
@@ -68,6 +66,17 @@ class LeftOutScores:
             if mean <= np.sqrt(share**2 @ (worse - mean) ** 2):
                 return i
         return best
+
+    def lead_of_first(self) -> float:
+        """Return by how much the first solution is better than the best of all others."""
+        values = self._values(self.fold_weights)
+        return float(values[1:].min() - values[0])
+
+    def _values(self, weight: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the logarithms of error times loss of all solutions, with weights of folds."""
+        errors, losses = (np.array(of) @ weight / weight.sum() for of in (self.errors, self.losses))
+        half_a_row = 0.5 * max(float(np.max(self.errors)), 1e-300) / self.fold_of_row.size
+        return np.log(errors + half_a_row) + np.log(losses + 1e-300)
 
     def honest(self, alike: Sequence[Any] | None = None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the error of each fold, and outputs for all rows, at the solution that the other folds would choose.
@@ -87,7 +96,13 @@ class LeftOutScores:
 
 
 def left_out_together(folds: Sequence[HeldOutFold], weight: float) -> list[list[int]]:
-    """Return the numbers of folds to be left out together: all of them where they are few of the rows."""
-    held = sum(float(fold.weight.sum()) for fold in folds)
-    numbers = list(range(len(folds)))
-    return [numbers] if numbers and held <= _ONE_SPLIT * weight else [[i] for i in numbers]
+    """Return the numbers of folds to be left out together: neighbours, as long as they are few of all rows."""
+    groups: list[list[int]] = []
+    held = np.inf
+    for i, fold in enumerate(folds):
+        held += float(fold.weight.sum())
+        if held > _ONE_SPLIT * weight:
+            groups.append([])
+            held = float(fold.weight.sum())
+        groups[-1].append(i)
+    return groups

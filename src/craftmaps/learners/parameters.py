@@ -20,6 +20,7 @@ from craftmaps.learners.tally import Origin
 from craftmaps.maps.catalogue import MAP_NAMES
 from craftmaps.maps.craft_parts import check_up_components
 from craftmaps.maps.feature_map import check_choice, with_copied_kernel
+from craftmaps.shaping.category_columns import check_categories
 from craftmaps.shaping.row_features import same
 from craftmaps.shaping.row_shaping import METRICS
 from craftmaps.tables import Columns, encode_frame, is_frame, listed, text_columns
@@ -96,6 +97,7 @@ def check_parameters(estimator: Any) -> None:
         check_choice("metric", estimator.metric, ("auto", *METRICS, None))
     _check_normalize(estimator.normalize)
     check_choice("linear_columns", estimator.linear_columns, ("auto", True, False))
+    check_categories(estimator.categories)
     check_choice("fit_intercept", estimator.fit_intercept, (True, False))
     check_choice("packed", estimator.packed, ("auto", True, False))
     if isinstance(estimator.cv, Integral):
@@ -132,6 +134,7 @@ def pass_settings(estimator: Any) -> PassSettings:
         int(estimator.n_components),
         estimator.up_components if estimator.up_components in (None, "auto") else int(estimator.up_components),
         estimator.linear_columns,
+        estimator.categories,
         n_rows=estimator.settle_rows,
         keeps_rows=estimator.cv is not None,
         has_folds=isinstance(estimator.cv, Integral),

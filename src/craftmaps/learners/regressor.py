@@ -39,6 +39,11 @@ class CraftRegressor(RegressorMixin, MultiOutputMixin, OnePassEstimator):
     linear_columns : bool or "auto", default="auto"
         Whether the columns stand beside the features of the map, so that a linear part need not be estimated. "auto"
         tries it, and a linear model, unless kernel, metric and normalize are given.
+    categories : "auto", list or None, default="auto"
+        Columns of whole numbers that are names, by position or name: each level gets an indicator column of its own,
+        and a level that was not there when features were settled gets zeros. None takes all columns as numbers. "auto"
+        tries columns of 3 to 32 levels as categories, all or none of them, and keeps what predicts rows left out
+        better; with an explicit metric it means None.
     alphas : float, sequence of float or None, default=None
         Penalties to compare, in units of trace(G) / E of the centred Gram matrix G.
     cv : int or None, default=5
@@ -91,6 +96,7 @@ class CraftRegressor(RegressorMixin, MultiOutputMixin, OnePassEstimator):
         metric: Any = "auto",
         normalize: bool | float | str = "auto",
         linear_columns: bool | str = "auto",
+        categories: Any = "auto",
         alphas: ArrayLike | None = None,
         cv: Any = 5,
         holdout_rows: int = 10_000,
@@ -107,6 +113,7 @@ class CraftRegressor(RegressorMixin, MultiOutputMixin, OnePassEstimator):
         self.metric = metric
         self.normalize = normalize
         self.linear_columns = linear_columns
+        self.categories = categories
         self.alphas = alphas
         self.cv = cv
         self.holdout_rows = holdout_rows

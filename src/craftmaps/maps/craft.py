@@ -50,7 +50,7 @@ class CraftMap(KernelMap):
 
     Parameters
     ----------
-    kernel : Polynomial, Exponential or MaclaurinSeries, default=Polynomial()
+    kernel : Polynomial, Exponential or another kernel, default=Polynomial()
     n_components : int, default=1024
         Output width E.
     up : {"maclaurin", "tensorsketch"} or transformer, default="maclaurin"
@@ -232,6 +232,10 @@ class CraftMap(KernelMap):
             fused_transform(X, self.up_, self.down_, self._fused_weights, out)
         else:
             super()._transform_into(X, out)
+
+    @property
+    def _shows_nonfinite_rows(self) -> bool:
+        return self._is_fused and self.up_._shows_nonfinite_rows
 
     def _folded(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """Turn the weights of features into weights of the sum of chunks, by the last Hadamard transform."""

@@ -40,7 +40,7 @@ class RandomMaclaurin(KernelMap):
 
     Parameters
     ----------
-    kernel : Polynomial, Exponential or MaclaurinSeries, default=Polynomial()
+    kernel : Polynomial, Exponential or another kernel, default=Polynomial()
     n_components : int, default=1024
         Output width D, which may be below the number of features.
     projection : {"hadamard", "stratified", "rademacher"}, default="hadamard"
@@ -198,6 +198,11 @@ class RandomMaclaurin(KernelMap):
             hadamard.maclaurin_rows(tiles, draw, weights, z, factor, out, line, line * n_parts)
 
         return map_rows(X, self._n_features_out, loop, **self._loading(X.dtype))
+
+    @property
+    def _shows_nonfinite_rows(self) -> bool:
+        """Whether there are features that are not constant; each is a product of sums over all entries."""
+        return self.projection != "rademacher" and self._drawn.used.size + self._drawn.n_linear > 0
 
     def _loading(self, dtype: np.dtype) -> dict[str, Any]:
         """Return the arguments of `map_rows` that say how rows are loaded into tiles."""

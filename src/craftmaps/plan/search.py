@@ -86,7 +86,7 @@ def plan(
     ----------
     X : rows, dense or CSR
         Representative of the data, with its final scaling; a sample of the rows is used.
-    kernel : Polynomial, Exponential or MaclaurinSeries
+    kernel : Polynomial, Exponential or another kernel
     target_error : float, optional
         Largest relative kernel error wanted, in the sense of `predicted_error`.
     seconds : float, optional

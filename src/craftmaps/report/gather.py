@@ -36,7 +36,7 @@ def gather(run: Run) -> dict[str, Any]:
         "weights": weight_histogram(run),
         "phases": dict(run.phases),
         "peak_memory": run.peak_memory,
-        "choices": choice_facts(run.model)._asdict(),
+        "choices": choice_facts(run.model, run.column_names())._asdict(),
         "versions": _versions(),
         "command": run.command or repr(run.model),
     }

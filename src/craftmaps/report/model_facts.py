@@ -1,5 +1,6 @@
 """Choices and outcomes of a fitted model, for the report and the command line."""
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +15,7 @@ _LONGEST_KERNEL = 80
 
 
 class ChoiceFacts(NamedTuple):
-    """Kernel, metric and length of rows, chosen or given.
+    """Kernel, metric, length of rows and names of categories, chosen or given.
 
     `rounds` are those of the search, each with its candidates, best first; there are none if nothing was left to
     choose or the model came from a file.
@@ -23,6 +24,7 @@ class ChoiceFacts(NamedTuple):
     kernel: str | None
     metric: str | None
     normalize: bool
+    categories: list[str]
     rounds: list[dict[str, Any]]
 
 
@@ -33,13 +35,14 @@ def outcomes(model: Any, X: Any) -> tuple[NDArray, NDArray[np.floating], NDArray
     return model.classes_[best], scores, probabilities
 
 
-def choice_facts(model: Any) -> ChoiceFacts:
-    """Return the choices of a model."""
+def choice_facts(model: Any, names: Sequence[str] | None = None) -> ChoiceFacts:
+    """Return the choices of a model, with the names of its columns if they have any."""
     choices = model.choices_
     return ChoiceFacts(
         kernel_name(choices.kernel),
         None if choices.metric is None else described(choices.metric),
         choices.normalize is True,
+        choices.category_names(names),
         [_round_facts(found) for found in rounds_of(choices.trials)],
     )
 

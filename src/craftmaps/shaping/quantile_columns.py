@@ -73,7 +73,7 @@ class QuantileColumns(FeatureMap):
         check_choice("distribution", self.distribution, DISTRIBUTIONS)
         check_scalar(self.n_knots, "n_knots", Integral, min_val=2)
         check_choice("center", self.center, (True, False))
-        X = X[:: -(-X.shape[0] // _MOST_ROWS)]
+        X = evenly_spaced(X)
         columns = X.tocsc() if issparse(X) else X
         tables = [self._table(_column(columns, j)) for j in range(X.shape[1])]
         self.knots_ = np.array([knots for knots, _ in tables])
@@ -156,6 +156,11 @@ class QuantileColumns(FeatureMap):
     @property
     def _n_features_out(self) -> int:
         return self.n_features_in_
+
+
+def evenly_spaced(X: Any) -> Any:
+    """Return at most 16,384 rows for tables to be learned from."""
+    return X[:: -(-X.shape[0] // _MOST_ROWS)]
 
 
 def _column(X: Any, j: int) -> NDArray[np.float64]:

@@ -6,11 +6,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.pipeline import Pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.extmath import row_norms
 
 from craftmaps._system.threads import serial_blas
+from craftmaps.shaping.category_columns import CategoryColumns
 from craftmaps.shaping.covariance_metric import CovarianceMetric, LinearMetric
 from craftmaps.shaping.gradient_metric import GradientMetric
 from craftmaps.shaping.quantile_columns import QuantileColumns
@@ -49,14 +50,23 @@ class RowShaping:
 
     def fitted(self, X: Any, metric: Any) -> RowFeatures:
         """Return the shaping of rows by a fitted metric, cut to its axes, without a feature map."""
-        if self.n_axes is not None and isinstance(metric, LinearMetric):
+        *before, last = steps_of(metric) or [None]
+        if self.n_axes is not None and isinstance(last, LinearMetric):
             n_axes = _usual_axes(metric, X) if self.n_axes == "auto" else int(self.n_axes)
-            metric = metric.truncated(min(n_axes, metric._n_features_out))
+            last = last.truncated(min(n_axes, last._n_features_out))
+            metric = make_pipeline(*before, last) if before else last
         if self.length is True:
             return RowFeatures(metric, None)
         if isinstance(self.length, str):
             return RowFeatures(metric, _common_scale(RowFeatures(metric, 1.0).shape_rows(X)))
         return RowFeatures(metric, float(self.length) if self.length is not False else 1.0)
+
+    def with_categories(self, categories: tuple[int, ...]) -> "RowShaping":
+        """Return the same shaping of rows in which some columns have become indicators."""
+        if not categories:
+            return self
+        steps = [CategoryColumns(categories, center=False), *steps_of(self.metric)]
+        return replace(self, metric=make_pipeline(*steps) if len(steps) > 1 else steps[0])
 
     def with_axes(self, n_axes: int | str | None) -> "RowShaping":
         """Return the same shaping with another number of axes."""
@@ -109,6 +119,9 @@ def described(metric: Any) -> str:
         return f"covariance {metric.power:g}"
     if isinstance(metric, GradientMetric):
         return f"gradient {metric.power:g}{' standard' if metric.standardize else ''}"
+    if isinstance(metric, CategoryColumns):
+        columns = None if metric.distribution is None else QuantileColumns(metric.distribution)
+        return f"{'columns as they are' if columns is None else described(columns)} and categories"
     if isinstance(metric, StandardScaler) or (isinstance(metric, QuantileColumns) and metric.distribution == "same"):
         return "standardised columns"
     return f"{metric.distribution} scores" if isinstance(metric, QuantileColumns) else repr(metric)
@@ -117,7 +130,15 @@ def described(metric: Any) -> str:
 def first_columns(metric: Any) -> Any:
     """Return the fitted step of a metric that treats columns one by one, or None if there is none."""
     steps = steps_of(metric)
-    return steps[0] if steps and isinstance(steps[0], QuantileColumns | StandardScaler) else None
+    return steps[0] if steps and isinstance(steps[0], CategoryColumns | QuantileColumns | StandardScaler) else None
+
+
+def categories_of(metric: Any) -> tuple[int, ...] | None:
+    """Return the columns that the first step of a metric makes indicators of, or None if it makes none."""
+    first = steps_of(metric)[:1]
+    if not first or not isinstance(first[0], CategoryColumns):
+        return None
+    return tuple(sorted({int(category) for category in first[0].categories}))
 
 
 def linear_columns(columns: Any, X: Any) -> LinearColumns:

@@ -14,7 +14,9 @@ from craftmaps import (
     CraftRegressor,
     Exponential,
     LandmarkMap,
+    Laplace,
     MaclaurinSeries,
+    NeuralTangent,
     Polynomial,
     RandomMaclaurin,
     SubsampledHadamard,
@@ -40,6 +42,8 @@ MODELS: dict[str, tuple[dict[str, Any], Any, Any]] = {
     "landmarks": ({"kernel": Exponential(0.3), "feature_map": LandmarkMap(CUBIC, 16, whiten=False)}, X, TARGETS[:, 0]),
     "tensorsketch": ({"kernel": Polynomial(2), "feature_map": "tensorsketch"}, SPARSE, Y),
     "maclaurin": ({"kernel": MaclaurinSeries([1, 2, 0.5]), "feature_map": "maclaurin"}, X, TARGETS),
+    "neural tangent": ({"kernel": NeuralTangent(2, 6), "feature_map": "maclaurin"}, X, Y),
+    "landmarks on a sphere": ({"kernel": Laplace(0.5), "feature_map": "landmarks"}, X, Y),
     "independent signs": (
         {"kernel": CUBIC, "feature_map": RandomMaclaurin(CUBIC, 32, projection="rademacher", degrees="proportional")},
         X,

@@ -22,6 +22,7 @@ from craftmaps.cli.learner_options import (
     Regression,
     Seed,
     Target,
+    TryCategories,
     learner_parameters,
 )
 from craftmaps.cli.options import (
@@ -51,6 +52,7 @@ def settle(
     kernel: KernelOrAuto = "auto",
     feature_map: FeatureMap = "craft",
     metric: Metric = "auto",
+    try_categories: TryCategories = True,
     code: Code = "one-vs-rest",
     calibration: Calibration = "auto",
     alpha: Alpha = None,
@@ -99,6 +101,7 @@ def settle(
         kernel=kernel,
         feature_map=feature_map,
         metric=metric,
+        try_categories=try_categories,
         code=code,
         calibration=calibration,
         alpha=alpha,

@@ -20,6 +20,7 @@ from craftmaps.cli.learner_options import (
     Regression,
     Seed,
     Target,
+    TryCategories,
     learner_parameters,
 )
 from craftmaps.cli.options import (
@@ -67,6 +68,7 @@ def train(
     kernel: KernelOrAuto = "auto",
     feature_map: FeatureMap = "craft",
     metric: Metric = "auto",
+    try_categories: TryCategories = True,
     code: Code = "one-vs-rest",
     calibration: Calibration = "auto",
     alpha: Alpha = None,
@@ -132,6 +134,7 @@ def train(
         kernel=kernel,
         feature_map=feature_map,
         metric=metric,
+        try_categories=try_categories,
         code=code,
         calibration=calibration,
         alpha=alpha,

@@ -17,6 +17,7 @@ from craftmaps.learners.persistence.rebuilt_maps import BESIDE_LEARNED
 from craftmaps.learners.persistence.stored_rows import rows_to_plain
 from craftmaps.maps.catalogue import SAVED_MAPS
 from craftmaps.maps.feature_map import SeededMap
+from craftmaps.shaping.category_columns import CategoryColumns
 from craftmaps.shaping.covariance_metric import CovarianceMetric
 from craftmaps.shaping.gradient_metric import GradientMetric
 from craftmaps.shaping.quantile_columns import QuantileColumns
@@ -25,6 +26,7 @@ from craftmaps.shaping.row_shaping import steps_of
 
 # Fitted attributes of metrics.
 _LEARNED = {
+    CategoryColumns: ("columns_", "levels_", "values_", "knots_", "scores_"),
     CovarianceMetric: ("mean_", "components_", "eigenvalues_"),
     GradientMetric: ("mean_", "components_"),
     QuantileColumns: ("knots_", "scores_"),
@@ -110,4 +112,4 @@ def _plain(value: Any) -> Any:
         return value.tolist()
     if isinstance(value, np.generic):
         return value.item()
-    return list(value) if isinstance(value, tuple) else value
+    return [_plain(inner) for inner in value] if isinstance(value, list | tuple) else value

@@ -16,13 +16,14 @@ from craftmaps.learners.persistence.rebuilt_maps import checked_map
 from craftmaps.maps.catalogue import SAVED_MAPS
 from craftmaps.maps.drawing_costs import WIDEST_ROWS
 from craftmaps.maps.feature_map import SeededMap
+from craftmaps.shaping.category_columns import LARGEST_LEVEL, CategoryColumns
 from craftmaps.shaping.covariance_metric import CovarianceMetric
 from craftmaps.shaping.gradient_metric import GradientMetric
 from craftmaps.shaping.quantile_columns import DISTRIBUTIONS, QuantileColumns
 from craftmaps.shaping.row_features import LinearColumns, RowFeatures
 
 _METRICS: dict[str, Any] = {
-    part.__name__: part for part in (CovarianceMetric, GradientMetric, QuantileColumns, StandardScaler)
+    part.__name__: part for part in (CategoryColumns, CovarianceMetric, GradientMetric, QuantileColumns, StandardScaler)
 }
 
 
@@ -64,13 +65,13 @@ def _checked_linear(fields: Fields, n_features: int) -> tuple[LinearColumns | No
     if fields.value("feature_map") is None:
         raise DamagedError(f"{fields.path('linear')} must stand beside a map")
     linear = fields.object("linear")
-    scale, columns = linear.number("scale", above=0.0), None
+    scale, columns, n_linear = linear.number("scale", above=0.0), None, n_features
     if linear.value("columns") is not None:
         part = _checked(linear.object("columns"))
-        if (part.width, part.n_out) != (n_features, n_features):
+        columns, n_linear = part.make(), part.n_out
+        if part.width != n_features or (n_linear != n_features and not isinstance(columns, CategoryColumns)):
             raise DamagedError(f"{linear.path('columns')} must be for {n_features} columns")
-        columns = part.make()
-    return LinearColumns(columns, scale), n_features
+    return LinearColumns(columns, scale), n_linear
 
 
 def names_from_plain(learner: Any, fields: Fields) -> None:
@@ -152,13 +153,43 @@ def _checked_quantiles(columns_class: type, parameters: Fields, learned: Fields,
     """Return quantile scores of columns, whose tables must rise."""
     parameters.one_of("distribution", DISTRIBUTIONS)
     parameters.flag("center")
-    shape = (width, parameters.whole("n_knots", 2))
-    values = {name: learned.array(name, shape, (np.float64,)) for name in ("knots_", "scores_")}
+    values = _checked_tables(learned, width, parameters.whole("n_knots", 2))
     learned.only(values)
+    return _fitted(columns_class, parameters, values), width
+
+
+def _checked_tables(learned: Fields, width: int, n_knots: int) -> dict[str, Any]:
+    """Return the tables of columns."""
+    values = {name: learned.array(name, (width, n_knots), (np.float64,)) for name in ("knots_", "scores_")}
     for name, table in values.items():
         if (np.diff(table, axis=1) < 0).any():
             raise learned.refuse(name, "ascending")
-    return _fitted(columns_class, parameters, values), width
+    return values
+
+
+def _checked_categories(columns_class: type, parameters: Fields, learned: Fields, width: int) -> tuple[Any, int]:
+    """Return indicators of categories beside scores of the other columns, and how many columns they are."""
+    categories = parameters.value("categories")
+    if not (isinstance(categories, list) and all(type(j) is int and 0 <= j < width for j in categories)):
+        raise parameters.refuse("categories", f"a list of positions from 0 to {width - 1}")
+    distribution = parameters.one_of("distribution", (*DISTRIBUTIONS, None))
+    n_knots, n_levels = parameters.whole("n_knots", 2), parameters.whole("n_levels", 1)
+    parameters.flag("center")
+    columns = learned.array("columns_", (None,), (np.int64,))
+    levels, values = (learned.array(name, (columns.size,), (np.float64,)) for name in ("levels_", "values_"))
+    counts = np.unique(columns, return_counts=True)
+    if (np.diff(columns) < 0).any() or set(counts[0]) != set(categories) or counts[1].max(initial=0) > n_levels:
+        raise learned.refuse("columns_", f"the categories, ascending, each at most {n_levels} times")
+    is_whole = (levels == np.round(levels)).all() and np.abs(levels).max(initial=0.0) <= LARGEST_LEVEL
+    if not is_whole or not ((np.diff(levels) > 0) | (np.diff(columns) > 0)).all():
+        raise learned.refuse("levels_", f"whole numbers up to {LARGEST_LEVEL}, ascending in each column")
+    if not (values > 0).all():
+        raise learned.refuse("values_", "above zero")
+    n_numbers = width - len(counts[0])
+    tables = _checked_tables(learned, 0 if distribution is None else n_numbers, n_knots)
+    learned.only({"columns_", "levels_", "values_", *tables})
+    found = {"categories": tuple(categories), "columns_": columns, "levels_": levels, "values_": values, **tables}
+    return _fitted(columns_class, parameters, found), n_numbers + columns.size
 
 
 def _fitted(metric_class: type, parameters: Fields, learned: dict[str, Any]) -> Any:
@@ -169,5 +200,9 @@ def _fitted(metric_class: type, parameters: Fields, learned: dict[str, Any]) -> 
     return metric
 
 
-_CHECKS = {"StandardScaler": _checked_scaler, "QuantileColumns": _checked_quantiles}
+_CHECKS = {
+    "CategoryColumns": _checked_categories,
+    "QuantileColumns": _checked_quantiles,
+    "StandardScaler": _checked_scaler,
+}
 _MOST_STEPS = 4

@@ -12,6 +12,7 @@ from craftmaps._system.fields import DamagedError, Fields, is_text
 from craftmaps.learners.persistence.fitted_parts import kernel_to_plain
 from craftmaps.learners.persistence.rebuilt_kernels import SAVED_KERNELS, kernel_from_plain
 from craftmaps.maps.catalogue import SAVED_MAPS
+from craftmaps.shaping.category_columns import CategoryColumns
 from craftmaps.shaping.chosen_metric import ChosenMetric
 from craftmaps.shaping.covariance_metric import CovarianceMetric
 from craftmaps.shaping.gradient_metric import GradientMetric
@@ -20,7 +21,8 @@ from craftmaps.shaping.row_shaping import steps_of
 
 # Transformers that may be parameters. Their constructors only store what they are given.
 _PARTS: dict[str, type[BaseEstimator]] = SAVED_MAPS | {
-    part.__name__: part for part in (ChosenMetric, CovarianceMetric, GradientMetric, QuantileColumns, StandardScaler)
+    part.__name__: part
+    for part in (ChosenMetric, CategoryColumns, CovarianceMetric, GradientMetric, QuantileColumns, StandardScaler)
 }
 
 
@@ -65,6 +67,8 @@ def _to_plain(value: Any) -> Any:
     if type(value) in _PARTS.values():
         parameters = {name: _to_plain(inner) for name, inner in value.get_params(deep=False).items()}
         return {"class": type(value).__name__, "parameters": parameters}
+    if isinstance(value, list | tuple) and any(isinstance(item, str) for item in value):
+        return {"columns": [_to_column(item) for item in value]}
     try:
         numbers = np.asarray(value)
     except ValueError:  # lists of unlike lengths, such as splits
@@ -85,6 +89,8 @@ def _from_plain(fields: Fields, name: str) -> Any:
     if "numbers" in plain:
         plain.only(["numbers"])
         return _numbers(plain)
+    if "columns" in plain:
+        return _columns(plain)
     if "labels" in plain:
         return _weights(plain)
     if plain.value("class") == "Pipeline":
@@ -95,6 +101,22 @@ def _from_plain(fields: Fields, name: str) -> Any:
     part = _PARTS[plain.value("class")]()
     set_parameters(part, plain.object("parameters"))
     return part
+
+
+def _to_column(column: Any) -> str | int:
+    """Return the name or the position of a column as JSON takes it."""
+    if not isinstance(column, str | Integral):
+        raise _Unstorable
+    return column if isinstance(column, str) else int(column)
+
+
+def _columns(fields: Fields) -> list[str | int]:
+    """Return names and positions of columns."""
+    fields.only(["columns"])
+    columns = fields.value("columns")
+    if not isinstance(columns, list) or not all(type(column) is int or is_text(column) for column in columns):
+        raise fields.refuse("columns", "a list of names and positions")
+    return columns
 
 
 def _to_label(label: Any) -> Any:
@@ -120,8 +142,11 @@ def _weights(fields: Fields) -> dict[Any, float]:
 
 def _numbers(fields: Fields) -> Any:
     """Return a list or a matrix of numbers."""
+    value = fields.value("numbers")
+    if isinstance(value, list) and all(type(number) is int for number in value):
+        return value
     try:
-        numbers = np.asarray(fields.value("numbers"), dtype=np.float64)
+        numbers = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError):
         raise fields.refuse("numbers", "a list or a matrix of numbers") from None
     if numbers.ndim > 2 or not np.isfinite(numbers).all():

@@ -8,10 +8,13 @@ from typing import Any, NamedTuple
 from craftmaps.kernels import DotProductKernel, Polynomial
 from craftmaps.learners.choices import is_auto
 from craftmaps.learners.search.shapings import ShapedRows, Shaping
+from craftmaps.shaping.category_columns import likely_categories
 
 FIRST_DEGREE = 3
 # Widest dense rows whose columns are features themselves; a map of wider sparse rows is slow.
 WIDEST = 2048
+# Wider rows are pixels or counts, of which many have few levels and none is a name.
+_MOST_NUMBERS, _MOST_INDICATORS = 128, 512
 polynomial = cache(Polynomial)  # equal kernels are one, so that candidates can be looked up
 
 
@@ -36,6 +39,8 @@ class SearchSpec:
         Whether to try linear models, and the shaped columns beside a map.
     allow_logistic : bool
         Whether classes may be learned with the logistic loss.
+    categories : tuple of int, "auto" or None
+        Columns that become indicators; "auto" tries it with those that could be categories, if the metric is open.
     """
 
     make_map: Callable[[DotProductKernel, int], Any]
@@ -48,6 +53,7 @@ class SearchSpec:
     is_classification: bool = True
     allow_linear: bool = True
     allow_logistic: bool = True
+    categories: Any = None
 
     @property
     def lengths(self) -> tuple[bool, ...]:
@@ -72,12 +78,19 @@ class SearchSpec:
 
     def shapings(self, is_sparse: bool) -> list[Shaping]:
         """Return the shapings without axes, unless axes were given; the safest comes first."""
+        given = None if is_auto(self.categories) else self.categories
         if is_auto(self.metric):
             names = ("standard", None) if is_sparse else ("standard", None, "uniform", "normal")
-            return [Shaping(name, normalize=normalize) for name in names for normalize in self.lengths]
+            return [Shaping(name, normalize=n, categories=given) for name in names for n in self.lengths]
         axes = self.metric if isinstance(self.metric, str) and self.metric != "standard" else None
         columns = None if axes else self.metric
-        return [Shaping(columns, axes, normalize=n, unit_gradient=n) for n in self.lengths]
+        return [Shaping(columns, axes, normalize=n, unit_gradient=n, categories=given) for n in self.lengths]
+
+    def open_categories(self, X: Any) -> tuple[int, ...]:
+        """Return the columns to try as categories: none for data without any, which then pay nothing."""
+        if not (is_auto(self.categories) and is_auto(self.metric)) or X.shape[1] > _MOST_NUMBERS:
+            return ()
+        return likely_categories(X, _MOST_INDICATORS)
 
 
 class Candidate(NamedTuple):

@@ -28,11 +28,17 @@ class FewRows(Rounds):
         candidates = self.plain_candidates(_DEGREES)
         if not self.spec.is_kernel_map:
             scores = self.compare(candidates, by_map, n_rows, width)
-            return self.found(scores | self.compare(self._axes(scores), by_map, n_rows, width))
+            scores |= self.compare(self._axes(scores), by_map, n_rows, width)
+            return self.found(scores | self.compare(self._categories(scores), by_map, n_rows, width))
         scores = self.compare(candidates, by_kernel, n_first, 0)
         scores |= self.compare(self._axes(scores), by_kernel, n_first, 0)
+        scores |= self.compare(self._categories(scores), by_kernel, n_first, 0)
         return self.found(self.compare(best_first(scores)[:_FINALISTS], by_map, n_rows, width))
 
     def _axes(self, scores: dict[Candidate, Score]) -> list[Candidate]:
         """Return what does not look at labels: leaving rows out in closed form would flatter what does."""
         return self.axis_candidates(scores, "covariance", (0.5, 1.0))
+
+    def _categories(self, scores: dict[Candidate, Score]) -> list[Candidate]:
+        """Return the best few with categories."""
+        return self.category_candidates(best_first(scores)[:_FINALISTS])

@@ -23,6 +23,7 @@ _FIRST_WIDTH, _WIDTH, _GREAT_WIDTH, _GREATEST_WIDTH = 512, 1024, 2048, 4096
 _FINALISTS, _CLIMBED, _CLIMBS = 4, 3, 3
 _FEWEST_AXES = 16
 _CLOSE = 0.15
+_FAR = 0.8  # behind the best in the first round: not worth a second look
 _IN_REACH = 0.5  # of the best value in the first round: from there linear models and columns can still win
 _MOST_LOGISTIC_CLASSES = 2  # with more, looks take longer than all the rest of a trial, and change the order little
 
@@ -49,15 +50,31 @@ class ManyRows(Rounds):
             return self.found(self._last_round(best_first(first)[:2]))
         scores = self._last_round(self._best_of_every_kind(first, _FINALISTS))
         best = best_first(scores)[0]
+        self._go_on(self.width, scores[best])
+        best, scores = self._climb(best, scores)
+        best, scores = self._with_categories(best, scores)
+        best, scores = self._at_the_end(best, scores, first)
+        if self.spec.n_components > _GREATEST_WIDTH:
+            best, scores = self._at_the_greatest_width(best, scores)
+        return self.found({best: scores[best]})
+
+    def _climb(self, best: Candidate, scores: Scores) -> tuple[Candidate, Scores]:
+        """Go on to better neighbours until there is none."""
         for _ in range(_CLIMBS):
             before = best
             best, scores = self._challenge(best, self._neighbours(best, scores), scores)
             if best == before:
                 break
-        best, scores = self._at_the_end(best, scores, first)
-        if self.spec.n_components > _GREATEST_WIDTH:
-            best, scores = self._at_the_greatest_width(best, scores)
-        return self.found({best: scores[best]})
+        return best, scores
+
+    def _with_categories(self, best: Candidate, scores: Scores) -> tuple[Candidate, Scores]:
+        """Compare the best with categories in place of some numbers; if they are not far behind, try others too."""
+        before = best
+        candidates = self.category_candidates([best, *self._best_of_every_kind(scores, 0)])
+        best, scores = self._challenge(best, candidates[:1], scores)
+        if any(scores[c].value < scores[before].value + _CLOSE for c in candidates[:1]):
+            best, scores = self._challenge(best, candidates[1:], scores)
+        return (best, scores) if best == before else self._climb(best, scores)
 
     def _first_round(self) -> Scores:
         """Compare all shapings at a small width."""
@@ -69,7 +86,10 @@ class ManyRows(Rounds):
 
             return self.compare(candidates, score, self.n_first, width)
 
-        scores = compare(self.plain_candidates((FIRST_DEGREE,)))
+        plain = self.plain_candidates((FIRST_DEGREE,))
+        scores = compare([candidate for candidate in plain if not _comes_after_ranks(candidate)])
+        if self._are_ranks_close(scores):
+            scores |= compare([candidate for candidate in plain if candidate not in scores])
         axes = [("covariance", (0.5, 1.0)), ("gradient", (1.0,))]
         scores |= compare([c for kind, powers in axes for c in self.axis_candidates(scores, kind, powers)])
         if not self.is_wide_and_sparse:
@@ -79,6 +99,12 @@ class ManyRows(Rounds):
                 near += [c._replace(kernel=polynomial(d)) for c in best for d in _OTHER_FIRST_DEGREES]
             scores |= compare([c for c in near if c not in scores])
         return scores
+
+    @staticmethod
+    def _are_ranks_close(scores: Scores) -> bool:
+        """Tell whether normal scores of columns do well enough for uniform ones, and linear models, to be tried."""
+        values = [score.value for candidate, score in scores.items() if candidate.shaping.columns == "normal"]
+        return bool(values) and min(values) < min(score.value for score in scores.values()) + _CLOSE
 
     def _last_round(self, candidates: Sequence[Candidate]) -> Scores:
         """Compare a few candidates on all rows."""
@@ -100,6 +126,7 @@ class ManyRows(Rounds):
     def _best_of_every_kind(scores: Scores, size: int) -> list[Candidate]:
         """Return the best of every kind of axes and the best of the others; few rows do not tell for sure."""
         ordered = [candidate for candidate in best_first(scores) if candidate.kernel is not None]
+        ordered = [c for c in ordered if scores[c].value < scores[ordered[0]].value + _FAR]
         kinds = dict.fromkeys(candidate.shaping.axes for candidate in ordered)
         best = [next(c for c in ordered if c.shaping.axes == kind) for kind in kinds]
         return best + [c for c in ordered if c not in best][: max(size - len(best), 0)]
@@ -116,9 +143,11 @@ class ManyRows(Rounds):
             near += [best._replace(kernel=polynomial(degree)) for degree in _DEGREES[max(at - 1, 0) : at + 2]]
         if not is_auto(self.spec.metric):
             return near
-        if best.shaping.axes is not None:
-            return near + [self._of_axes(best, factor) for factor in (0.5, 2.0)]
         names = dict.fromkeys(shaping.columns for shaping in self.spec.shapings(self.rows.is_sparse))
+        if best.shaping.axes is not None:
+            near += [self._of_axes(best, factor) for factor in (0.5, 2.0)]
+            # Which columns are best without axes says little of the axes that they have.
+            names = [name for name in names if name is not None] if self.are_gradients_cheap(best.shaping.axes) else []
         return near + [_with(best, columns=name) for name in names]
 
     def _of_axes(self, candidate: Candidate, factor: float) -> Candidate:
@@ -133,7 +162,7 @@ class ManyRows(Rounds):
         others = []
         linear = [candidate for candidate in best_first(first) if candidate.kernel is None]
         if linear and first[linear[0]].value < min(score.value for score in first.values()) + _IN_REACH:
-            others += [linear[0], best._replace(linear=True)]
+            others += [_with(linear[0], categories=best.shaping.categories), best._replace(linear=True)]
         if self.spec.n_components < _GREAT_WIDTH:
             return self._challenge(best, others, scores)
         if self.spec.are_degrees_open and isinstance(best.kernel, Polynomial):
@@ -145,12 +174,12 @@ class ManyRows(Rounds):
         others = [c for c in others if c not in scores or scores[c].value < scores[best].value + _CLOSE]
         if not others:
             return best, scores
-        self._widen(_GREAT_WIDTH, scores[best])
+        self._go_on(_GREAT_WIDTH, scores[best])
         return self._challenge(best, [best, *others], {})
 
     def _at_the_greatest_width(self, best: Candidate, scores: Scores) -> tuple[Candidate, Scores]:
         """Climb from the best to richer candidates: a great map has room for more axes and higher degrees."""
-        self._widen(_GREATEST_WIDTH, scores[best])
+        self._go_on(_GREATEST_WIDTH, scores[best])
         scores = {}
         for _ in range(_CLIMBS):
             before = best
@@ -169,8 +198,8 @@ class ManyRows(Rounds):
             found += [c._replace(kernel=polynomial(degree)) for degree in higher[:1] for c in found[:2]]
         return found[1:]
 
-    def _widen(self, width: int, score: Score) -> None:
-        """Go on at a greater width, with the penalties next to the best one."""
+    def _go_on(self, width: int, score: Score) -> None:
+        """Go on at a width, with the penalties next to the best one."""
         at = int(np.argmin([abs(np.log(alpha / (score.alpha or 1.0))) for alpha in ALPHAS]))
         self.width, self.alphas = width, ALPHAS[max(at - 1, 0) : at + 2]
 
@@ -178,6 +207,12 @@ class ManyRows(Rounds):
         """Let candidates compete with the best so far."""
         scores = scores | self._last_round([c for c in dict.fromkeys(others) if c not in scores])
         return min((best, *others), key=lambda candidate: scores[candidate].value), scores
+
+
+def _comes_after_ranks(candidate: Candidate) -> bool:
+    """Tell whether a candidate can wait until normal scores with a map have been tried."""
+    columns = candidate.shaping.columns
+    return columns == "uniform" or (columns == "normal" and candidate.kernel is None)
 
 
 def _with(candidate: Candidate, **changes: Any) -> Candidate:

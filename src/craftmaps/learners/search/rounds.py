@@ -23,6 +23,7 @@ from craftmaps.maps.feature_map import fit_in_order
 # Of linear models where there are more rows than are compared: richer ones gain more by them.
 _LINEAR_HANDICAP = 0.1
 _COLUMNS_HANDICAP = 0.03  # more columns must be worth their time
+_CATEGORIES_HANDICAP = 0.03  # the same, unless there are more rows than are compared: rare levels gain by them
 _STANDARD_HANDICAP = 0.5  # of very many sparse columns, such as text, which are weighted as they should be
 _CHEAP_COLUMNS = 128  # up to here gradients are quick, and so are taken for more than one kind of columns and lengths
 
@@ -85,9 +86,12 @@ class Rounds:
         """Return by how much a candidate must be better than others."""
         if self.is_wide_and_sparse:
             return _STANDARD_HANDICAP if candidate.shaping.columns is not None else 0.0
+        has_more_rows = self.judge.n_rows == SETTLE_ROWS < (self.spec.n_rows or 0)
+        handicap = _COLUMNS_HANDICAP if candidate.linear else 0.0
         if candidate.kernel is None:
-            return _LINEAR_HANDICAP if self.judge.n_rows == SETTLE_ROWS < (self.spec.n_rows or 0) else 0.0
-        return _COLUMNS_HANDICAP if candidate.linear else 0.0
+            handicap = _LINEAR_HANDICAP if has_more_rows else 0.0
+        is_chosen = is_auto(self.spec.categories) and candidate.shaping.categories is not None
+        return handicap + (_CATEGORIES_HANDICAP if is_chosen and not has_more_rows else 0.0)
 
     def plain_candidates(self, degrees: Sequence[int]) -> list[Candidate]:
         """Return shapings without axes, with kernels of some degrees and with none."""
@@ -100,11 +104,15 @@ class Rounds:
             candidates += [Candidate(shaping, None) for shaping in shapings if is_sparse or not shaping.normalize]
         return candidates
 
+    def are_gradients_cheap(self, axes: str) -> bool:
+        """Tell whether axes are those of gradients, and quickly found for more than one kind of columns."""
+        return axes == "gradient" and self.X.shape[1] <= _CHEAP_COLUMNS
+
     def axis_candidates(self, scores: Scores, axes: str, powers: Sequence[float]) -> list[Candidate]:
         """Return axes for the columns that did best; a covariance looks at columns themselves alone."""
         if not is_auto(self.spec.metric) or not self.rows.has_axes:
             return []
-        is_cheap = axes == "gradient" and self.X.shape[1] <= _CHEAP_COLUMNS
+        is_cheap = self.are_gradients_cheap(axes)
         allowed = (None, "standard") if axes == "covariance" else (None, "standard", "normal", "uniform")
         best: dict[Any, Candidate] = {}
         for candidate in best_first(scores):
@@ -117,6 +125,18 @@ class Rounds:
                 shapings = [replace(s, unit_gradient=normalize) for s in shapings] if is_cheap else shapings
                 found += [candidate._replace(shaping=shaping) for shaping in shapings]
         return found
+
+    def category_candidates(self, candidates: Sequence[Candidate]) -> list[Candidate]:
+        """Return candidates with indicators of the columns that could be categories; none where no column could."""
+        categories = self.spec.open_categories(self.X)
+        if not categories:
+            return []
+        found = []
+        for candidate in candidates:
+            columns = candidate.shaping.columns or "standard"  # beside columns of any units indicators may vanish
+            shaping = replace(candidate.shaping, columns=columns, categories=categories, n_axes=None)
+            found.append(candidate._replace(shaping=shaping))
+        return list(dict.fromkeys(found))
 
     def features(self, candidate: Candidate, width: int, n_rows: int) -> NDArray:
         """Return the features of the first rows at a width."""

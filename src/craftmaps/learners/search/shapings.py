@@ -8,11 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.extmath import row_norms
 
 from craftmaps._rows.canonical import unit_rows
 from craftmaps._system.threads import for_each
+from craftmaps.shaping.category_columns import CategoryColumns
 from craftmaps.shaping.covariance_metric import CovarianceMetric
 from craftmaps.shaping.gradient_metric import GradientMetric
 from craftmaps.shaping.quantile_columns import QuantileColumns
@@ -31,6 +33,7 @@ class Shaping:
     `columns` is None, "standard", "normal" or "uniform" (quantile scores), or a transformer that was given.
     `axes` is None, "covariance" or "gradient"; axes are scaled by a power of their eigenvalues. `n_axes` None
     keeps as many as carry most of the rows. `unit_gradient` says whether gradients are those of rows of unit length.
+    `categories` are positions of columns that become indicators before anything else.
     """
 
     columns: Any
@@ -39,15 +42,26 @@ class Shaping:
     normalize: bool = False
     n_axes: int | None = None
     unit_gradient: bool = False
+    categories: tuple[int, ...] | None = None
 
     def column_transformer(self, is_sparse: bool = False) -> Any:
         """Return the transformer of columns, not yet fitted, or None."""
+        if self.categories is not None:
+            return self._categories_and_columns(self.categories, is_sparse)
         if self.columns == "standard":
             # Cells far beyond the rows of the search are cut off: one of 1e6 would dominate powers of dot products.
             return StandardScaler(with_mean=False) if is_sparse else QuantileColumns("same", 2)
         if isinstance(self.columns, str):
             return QuantileColumns(self.columns, center=not is_sparse)
         return None if self.columns is None else clone(self.columns)
+
+    def _categories_and_columns(self, categories: tuple[int, ...], is_sparse: bool) -> Any:
+        """Return the transformer that makes indicators of categories, and treats other columns as `columns` says."""
+        if self.columns == "standard":
+            return CategoryColumns(categories, "same", 2, center=not is_sparse)
+        if self.columns is None or isinstance(self.columns, str):
+            return CategoryColumns(categories, self.columns, center=not is_sparse)
+        return make_pipeline(CategoryColumns(categories, center=False), clone(self.columns))
 
     def metric(self, n_axes: int | None = None) -> Any:
         """Return the metric that follows the columns, not yet fitted, or None."""
@@ -65,6 +79,7 @@ class Shaping:
         names = {None: "columns as they are", "standard": "standardised columns"}
         columns = names.get(self.columns) if not isinstance(self.columns, str) or self.columns in names else None
         columns = columns or (f"{self.columns} scores" if isinstance(self.columns, str) else str(self.columns))
+        columns += "" if self.categories is None else " and categories"
         axes = "" if self.axes is None else f", {self.axes} {self.power:g}"
         axes += "" if self.n_axes is None else f" of {self.n_axes} axes"
         return f"{columns}{axes}, {'unit length' if self.normalize else 'common scale'}"
@@ -100,12 +115,13 @@ class ShapedRows:
 
     def prepare(self, shaping: Shaping, n_rows: int) -> None:
         """Fit what a shaping needs and apply it to the first rows, but for powers and lengths."""
-        if shaping.columns not in self._transformers:
+        kind = _columns_key(shaping)
+        if kind not in self._transformers:
             transformer = shaping.column_transformer(self.is_sparse)
-            self._transformers[shaping.columns] = transformer and transformer.fit(self.X[: self.n_fit])
-        key, columns = _key(shaping), (shaping.columns, n_rows)
+            self._transformers[kind] = transformer and transformer.fit(self.X[: self.n_fit])
+        key, columns = _key(shaping), (kind, n_rows)
         if columns not in self._rows:
-            transformer, rows = self._transformers[shaping.columns], self.X[:n_rows]
+            transformer, rows = self._transformers[kind], self.X[:n_rows]
             shaped = rows if transformer is None else transformer.transform(rows)
             self._rows[columns] = shaped.astype(self._dtype, copy=False)
         if shaping.axes is not None and (key, n_rows) not in self._rows:
@@ -116,7 +132,7 @@ class ShapedRows:
 
     def prepare_all(self, shapings: Sequence[Shaping], n_rows: int) -> None:
         """Prepare several shapings side by side: first their columns, then their axes."""
-        columns = {shaping.columns: replace(shaping, axes=None) for shaping in shapings}
+        columns = {_columns_key(shaping): replace(shaping, axes=None) for shaping in shapings}
         for_each(lambda shaping: self.prepare(shaping, n_rows), columns.values())
         axes = {_key(shaping): shaping for shaping in shapings if shaping.axes is not None}
         for_each(lambda shaping: self.prepare(shaping, n_rows), axes.values())
@@ -124,7 +140,7 @@ class ShapedRows:
     def __call__(self, shaping: Shaping, n_rows: int) -> Any:
         """Return the first rows, of unit length or of a mean squared length of 1."""
         self.prepare(shaping, n_rows)
-        rows = self._rows[shaping.columns, n_rows]
+        rows = self._rows[_columns_key(shaping), n_rows]
         if shaping.axes is not None:
             n_axes = shaping.n_axes or self.usual_axes(shaping)
             scales = self._metrics[_key(shaping)].scales[:n_axes] ** (shaping.power - 1)
@@ -180,4 +196,9 @@ class _Axes(NamedTuple):
 
 def _key(shaping: Shaping) -> tuple:
     """Return what axes depend on: on a length only where a machine was fitted to rows of that length."""
-    return (shaping.columns, shaping.axes, shaping.unit_gradient and shaping.axes == "gradient")
+    return (*_columns_key(shaping), shaping.axes, shaping.unit_gradient and shaping.axes == "gradient")
+
+
+def _columns_key(shaping: Shaping) -> tuple:
+    """Return what shaped columns depend on."""
+    return (shaping.columns, shaping.categories)

@@ -22,6 +22,8 @@ def search_section(numbers: dict[str, Any]) -> Markup:
         "metric": choices["metric"] or "rows as they are",
         "length of rows": "unit length" if choices["normalize"] else "one common scale",
     }
+    if choices["categories"]:
+        chosen["categories"] = ", ".join(choices["categories"])
     rounds = choices["rounds"]
     if not rounds:
         why = "No candidates are known: nothing was left to choose, or the model came from a file."
