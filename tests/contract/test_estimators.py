@@ -30,6 +30,7 @@ ESTIMATORS = [
     SubsampledHadamard(n_components=6),
     FoldedHadamard(n_components=3),
     CraftMap(n_components=20),
+    CraftMap(n_components=20, up_components="auto"),
     CraftMap(n_components=6, up="tensorsketch"),
     CraftMap(n_components=6, down="gaussian"),
     CraftMap(n_components=6, up=RandomMaclaurin(n_components=40, projection="rademacher")),

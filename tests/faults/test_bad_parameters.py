@@ -112,6 +112,10 @@ CHOICES = {
     "up": (CraftMap(up="rademacher"), "up must be 'maclaurin', 'tensorsketch' or a transformer, got 'rademacher'"),
     "up of no transformer": (CraftMap(up=LinearRegression()), "up must be .*, got LinearRegression()"),
     "up_components": (CraftMap(up_components=0), "up_components == 0, must be >= 1"),
+    "up_components by name": (
+        CraftMap(up_components="wide"),
+        "up_components must be an int, 'auto' or None, got 'wide'",
+    ),
     "down": (CraftMap(down="fourier"), "down must be 'hadamard', 'gaussian', .*, got 'fourier'"),
     "down of another kind": (CraftMap(down=StandardScaler()), r"down must be .*, got StandardScaler\(\)"),
     "whiten": (LandmarkMap(whiten="yes"), "whiten must be one of True, False, got 'yes'"),
@@ -134,6 +138,16 @@ def test_numbers_of_a_wrong_type(rows, estimator):
     name = "power" if isinstance(estimator, CovarianceMetric) else "up_components"
     with pytest.raises(TypeError, match=f"{name} must be an instance of"):
         estimator.fit(rows)
+
+
+@pytest.mark.parametrize("complex_weights", [False, True])
+@pytest.mark.parametrize("kernel", [Polynomial(3), Polynomial(1), Polynomial(1, coef0=0.0), Exponential()], ids=str)
+def test_too_few_columns_for_exact_quadratic_columns(rows, kernel, complex_weights):
+    feature_map = RandomMaclaurin(kernel, 5, exact_low_degrees="quadratic", complex_weights=complex_weights)
+    with pytest.raises(ValueError, match=r"at least .* degrees 0 to 2 exactly .*'quadratic'.*, got 5") as caught:
+        feature_map.fit(rows)
+    smallest = int(str(caught.value).split("at least ")[1].split()[0])
+    assert feature_map.set_params(n_components=smallest).fit(rows).n_exact_ >= (78 if kernel.n_degrees != 2 else 12)
 
 
 @pytest.mark.parametrize("complex_weights", [False, True])

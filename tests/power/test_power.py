@@ -41,6 +41,7 @@ BIASED = {
     "complex": lambda seed: RandomMaclaurin(KERNEL, 512, complex_weights=True, random_state=seed),
     "tensorsketch": lambda seed: TensorSketch(KERNEL, 512, random_state=seed),
     "craft": lambda seed: CraftMap(KERNEL, 150, random_state=seed),
+    "craft, auto": lambda seed: CraftMap(KERNEL, 150, up_components="auto", random_state=seed),
     "craft, tensorsketch": lambda seed: CraftMap(KERNEL, 150, up="tensorsketch", random_state=seed),
 }
 

@@ -31,7 +31,7 @@ COMBINATIONS = list(
         ["hadamard", "stratified", "rademacher"],
         ["optimal", "proportional", "geometric"],
         [True, False],
-        ["auto", True, False],
+        ["auto", True, False, "quadratic"],
     )
 )
 

@@ -69,7 +69,7 @@ class FeatureRecipe:
     normalize: Any
     feature_map: Any
     n_components: int
-    up_components: int | None
+    up_components: int | str | None
     linear_columns: bool | str
     categories: Any
     n_rows: int
