@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 READY_DOCS := $(VENV)/.ready-docs
 LOWEST := .venv-lowest
 
-.PHONY: demo test test-lowest fuzz lint bench docs reproduce reproduce-all clean
+.PHONY: demo test test-lowest fuzz lint bench docs numbers release-check reproduce reproduce-all clean
 
 demo: $(READY)
 	$(BIN)/python examples/digits.py --out demo
@@ -48,6 +48,16 @@ reproduce-all: $(READY)
 docs: $(READY_DOCS)
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
 
+# Measured numbers of README.md and docs/, from the result files that docs/measured.toml names, and the picture.
+numbers: $(READY)
+	$(BIN)/python docs/measured.py --write
+	$(BIN)/python docs/scoreboard.py
+
+# The wheel and the source distribution are built, looked into, and used in environments of their own.
+release-check: $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[release]"
+	$(BIN)/python -m tests.release.check $(or $(PYTHONS),$(PYTHON))
+
 $(READY): pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[test]"
@@ -67,5 +77,5 @@ $(LOWEST)/.ready: pyproject.toml
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(LOWEST) demo docs/_build .pytest_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) $(LOWEST) demo dist docs/_build docs/gallery docs/reference/generated .pytest_cache .ruff_cache .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

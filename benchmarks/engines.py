@@ -1,17 +1,19 @@
 """Speed-up, overhead and traffic of cluster engines; results go to benchmarks/results/engines.json.
 
-    python benchmarks/engines.py                        # about two minutes on two free cores
-    python benchmarks/engines.py --blocks 96            # a pass of a minute or more
+    python benchmarks/engines.py                                          # about two minutes on two free cores
+    python benchmarks/engines.py --blocks 320 --rounds 2 --resume         # a pass of a minute, six minutes in all
 
 Every round runs, one after another: `partial_fit` here, one worker process, two worker processes, all on one thread
 each, and before and after them a control that spins on one and on two processes. Where the control does not reach 1.8,
-other work kept the cores busy: such a round does not count, and if none counts there is no verdict.
+other work kept the cores busy: such a round does not count, and if none counts there is no verdict. Results are written
+after every round; `--resume` goes on from the rounds of the same number of rows that the file has.
 """
 
 import argparse
+import json
 import pickle
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import AbstractContextManager
 from functools import partial
@@ -122,15 +124,20 @@ def timed(function: Callable[[], Any]) -> tuple[float, Any]:
     return time.perf_counter() - started, result
 
 
-def measured(engine: Callable[[int], Any], n_blocks: int, n_rounds: int) -> dict[str, Any]:
-    """Time fits here, on one worker and on two, in turn, and count the bytes that two workers move."""
-    seconds: dict[str, list[float]] = {"here": [], "one": [], "two": []}
-    controls = []
+def measured(
+    engine: Callable[[int], Any], n_blocks: int, n_rounds: int, before: dict[str, Any]
+) -> Iterator[dict[str, Any]]:
+    """Time fits here, on one worker and on two, in turn, and count the bytes that two workers move.
+
+    Yields the result of all rounds after each of them; `before` is that of earlier ones.
+    """
+    seconds: dict[str, list[float]] = before.get("seconds", {"here": [], "one": [], "two": []})
+    controls = before.get("control", [])
     with engine(1) as one, engine(2) as two, ProcessPoolExecutor(2, get_context("spawn")) as pool:
         for fit in (fit_here, one.fit, two.fit):  # loops are compiled, and all processes are up
             fit(4)
-        for _ in range(n_rounds):
-            before = control(pool)
+        for _ in range(n_rounds - len(controls)):
+            first = control(pool)
             for name, fit in (("here", fit_here), ("one", one.fit)):
                 spent, model = timed(partial(fit, n_blocks))
                 seconds[name].append(spent)
@@ -138,10 +145,19 @@ def measured(engine: Callable[[int], Any], n_blocks: int, n_rounds: int) -> dict
             spent, model = timed(partial(two.fit, n_blocks))
             seconds["two"].append(spent)
             moved = two.n_bytes_moved() - moved
-            controls.append(min(before, control(pool)))
+            controls.append(min(first, control(pool)))
             say(f"{ {name: round(times[-1], 1) for name, times in seconds.items()} }, control {controls[-1]:.2f}")
+            yield summary(model, seconds, controls, moved)
+
+
+def summary(
+    model: OnePassEstimator, seconds: dict[str, list[float]], controls: list[float], moved: int
+) -> dict[str, Any]:
+    """Return medians over the rounds that count, and the verdicts."""
     fair = [i for i, value in enumerate(controls) if value >= LEAST_CONTROL]
-    here, one_worker, two_workers = ([times[i] for i in fair or range(n_rounds)] for times in seconds.values())
+    here, one_worker, two_workers = (
+        [seconds[name][i] for i in fair or range(len(controls))] for name in ("here", "one", "two")
+    )
     speed_up, overhead = median_ratio(one_worker, two_workers), median_ratio(one_worker, here)
     tally = len(pickle.dumps(model.tally_, protocol=5))
     return {
@@ -166,11 +182,14 @@ def main() -> None:
     parser.add_argument("--engines", nargs="+", choices=ENGINES, default=list(ENGINES))
     parser.add_argument("--blocks", type=int, default=32)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--resume", action="store_true")
     options = parser.parse_args()
     for name in options.engines:
-        result = measured(ENGINES[name], options.blocks, options.rounds)
-        say(f"{name}: {result}")
-        update_results(RESULTS, {name: result | {"environment": environment()}})
+        before = json.loads(RESULTS.read_text()).get(name, {}) if options.resume and RESULTS.exists() else {}
+        before = before if before.get("rows") == options.blocks * BLOCK_ROWS else {}
+        for result in measured(ENGINES[name], options.blocks, options.rounds, before):
+            say(f"{name}: {result}")
+            update_results(RESULTS, {name: result | {"environment": environment()}})
 
 
 if __name__ == "__main__":

@@ -18,7 +18,9 @@ import numpy as np
 ROOT = Path(__file__).resolve().parent.parent
 
 
-def interleaved(tasks: dict[str, Callable[[], Any]], rounds: int) -> dict[str, list[float]]:
+def interleaved(
+    tasks: dict[str, Callable[[], Any]], rounds: int, clock: Callable[[], float] = time.perf_counter
+) -> dict[str, list[float]]:
     """Run all tasks in turn, several rounds; return the seconds of each.
 
     The machine may be noisy: what runs in the same round is compared with each other.
@@ -28,9 +30,9 @@ def interleaved(tasks: dict[str, Callable[[], Any]], rounds: int) -> dict[str, l
     seconds: dict[str, list[float]] = {name: [] for name in tasks}
     for _ in range(rounds):
         for name, task in tasks.items():
-            started = time.perf_counter()
+            started = clock()
             task()
-            seconds[name].append(time.perf_counter() - started)
+            seconds[name].append(clock() - started)
     return seconds
 
 

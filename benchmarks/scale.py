@@ -2,7 +2,7 @@
 
     python benchmarks/scale.py          # about five minutes; writes benchmarks/results/scale.json
     python benchmarks/scale.py --again  # at once: predictions anew from the rates in that file
-    python benchmarks/scale_table.py    # writes the tables of docs/scale.rst from that file
+    python benchmarks/scale_table.py    # writes the tables of docs/internals/scale.rst from that file
 
 Three steps. *Rates*: seconds of one core to read, map and count a row at several widths, to add tallies, and to solve.
 *Check*: fits on Dask with one and two worker processes of one core, against what the model says of them: processor

@@ -1,4 +1,4 @@
-"""Write docs/scale_tables.txt, which docs/scale.rst includes, from benchmarks/results/scale.json.
+"""Write docs/internals/scale_tables.txt, which docs/internals/scale.rst includes, from benchmarks/results/scale.json.
 
 python benchmarks/scale_table.py
 """
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 FOLDER = Path(__file__).parent
-PAGE = FOLDER.parent / "docs" / "scale_tables.txt"
+PAGE = FOLDER.parent / "docs" / "internals" / "scale_tables.txt"
 
 
 def table(title: str, heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

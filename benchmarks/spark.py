@@ -1,15 +1,18 @@
 """Fit on Spark against a local pass; results go to benchmarks/results/spark.json. Spark ML: competitors.py.
 
-    python benchmarks/spark.py                            # about five minutes; needs Java 17 or later
-    python benchmarks/spark.py --rows 20000 --rounds 1    # quickly, to see whether it works
+    python benchmarks/spark.py                                       # about five minutes; needs Java 17 or later
+    python benchmarks/spark.py --rows 1500000 --rounds 2 --resume    # a pass of a minute, about seven minutes in all
+    python benchmarks/spark.py --rows 20000 --rounds 1               # quickly, to see whether it works
 
 On a cluster of two executors of one core each, in turns: a pass over the same Parquet file by a local `partial_fit` on
 one thread, and by `craftmaps.spark.fit` with one task and with two. Kernel and penalty are given, so that the file is
 read once and little but the pass is measured. Bytes shuffled are counted by Spark, and given in units of the tiles of
 one Gram matrix.
 
-Two processes that count to a number, against one, show what a second executor could gain at best: below 1.8 the machine
-is busy with something else, and overhead and speed-up are withheld; the seconds of all rounds are kept.
+Two processes that count to a number, against one, before and after a round, show what a second executor could gain at
+best: below 1.8 the machine is busy with something else, and the round does not count. If none counts, overhead and
+speed-up are withheld; the seconds of all rounds are kept. Results are written after every round; `--resume` goes on
+from the rounds of the same number of rows and features that the file has.
 """
 
 import argparse
@@ -21,7 +24,7 @@ import tempfile
 import time
 import urllib.request
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -112,8 +115,10 @@ def control() -> float:
     return 2 * seconds(lambda: run(1)) / seconds(lambda: run(2))
 
 
-def compare_passes(spark: Any, folder: Path, n_rows: int, n_components: int, rounds: int) -> dict[str, Any]:
-    """Compare a local pass with passes on Spark, in turns."""
+def compare_passes(
+    spark: Any, folder: Path, n_rows: int, n_components: int, rounds: int, before: dict[str, Any]
+) -> Iterator[dict[str, Any]]:
+    """Compare a local pass with passes on Spark, in turns; yield the result of all rounds after each of them."""
     path = folder / "rows.parquet"
     write_rows(path, n_rows)
     df = spark.read.parquet(str(path))
@@ -134,28 +139,34 @@ def compare_passes(spark: Any, folder: Path, n_rows: int, n_components: int, rou
     tasks |= {name: lambda n_tasks=n_tasks: measured_fit(n_tasks) for n_tasks, name in names.items()}
     small = df.limit(1000).cache()  # starts the workers, which import and compile
     craftmaps_spark.fit(CraftClassifier(**settings(64)), small, features="features", label="label", n_tasks=2)
-    spent: dict[str, list[float]] = {name: [] for name in tasks}
-    controls = [control()]
-    for _ in range(rounds):
+    spent: dict[str, list[float]] = before.get("seconds", {name: [] for name in tasks})
+    controls = before.get("control", [])
+    for _ in range(rounds - len(controls)):
+        first = control()
         for name, task in tasks.items():
             spent[name].append(seconds(task))
             say(f"{name}: {spent[name][-1]:.1f} s")
-        controls.append(control())
-    local, one, two = spent.values()
-    tiles = 8 * TILE**2 * n_tiles(n_components)
+        controls.append(min(first, control()))
+        yield (
+            {"rows": n_rows, "columns": COLUMNS, "components": n_components}
+            | summary([spent[name] for name in tasks], controls, moved, 8 * TILE**2 * n_tiles(n_components))
+            | {"seconds": spent}
+        )
 
-    def unless_busy(value: float) -> float | str:
-        return value if min(controls) >= FREE else "withheld: the machine was busy"
+
+def summary(spent: list[list[float]], controls: list[float], moved: dict[str, int], tiles: int) -> dict[str, Any]:
+    """Return medians over the rounds that count, or that they are withheld."""
+    fair = [i for i, value in enumerate(controls) if value >= FREE]
+    local, one, two = ([times[i] for i in fair] for times in spent)
+
+    def unless_busy(ratio: Callable[[], float]) -> float | str:
+        return ratio() if fair else "withheld: the machine was busy"
 
     return {
-        "rows": n_rows,
-        "columns": COLUMNS,
-        "components": n_components,
         "control": controls,
-        "seconds": spent,
-        "overhead of one task, by round": [round(a / b - 1, 4) for a, b in zip(one, local, strict=True)],
-        "overhead of one task, median": unless_busy(median_ratio(one, local) - 1),
-        "speed-up of two tasks": unless_busy(median_ratio(one, two)),
+        "overhead of one task, by round": [round(a / b - 1, 4) for a, b in zip(spent[1], spent[0], strict=True)],
+        "overhead of one task, median": unless_busy(lambda: median_ratio(one, local) - 1),
+        "speed-up of two tasks": unless_busy(lambda: median_ratio(one, two)),
         "bytes shuffled": moved,
         "bytes of the tiles of a Gram matrix": tiles,
         "Gram matrices shuffled": {name: size / tiles for name, size in moved.items()},
@@ -168,18 +179,22 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=600_000)
     parser.add_argument("--components", type=int, default=2048)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--resume", action="store_true")
     options = parser.parse_args()
+    before = json.loads(RESULTS.read_text())["passes"] if options.resume and RESULTS.exists() else {}
+    if (before.get("rows"), before.get("components")) != (options.rows, options.components):
+        before = {}
+    about = environment() | {"pyspark": version("pyspark")}
     warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
     with tempfile.TemporaryDirectory() as name:
         spark = started(Path(name))
         try:
-            results = {
-                "passes": compare_passes(spark, Path(name), options.rows, options.components, options.rounds),
-            }
+            folder, rounds = Path(name), options.rounds
+            for passes in compare_passes(spark, folder, options.rows, options.components, rounds, before):
+                update_results(RESULTS, {"passes": passes, "environment": about})
+                say(json.dumps(passes, indent=1))
         finally:
             spark.stop()
-    update_results(RESULTS, results | {"environment": environment() | {"pyspark": version("pyspark")}})
-    say(json.dumps(results, indent=1))
 
 
 if __name__ == "__main__":

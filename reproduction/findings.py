@@ -17,7 +17,7 @@ trials are in no file of results. What helps where features are few, in parts a 
 classes by those of left-out rows; with three seeds most of it is within noise ("One thing changed", below).""",
     "a": """H0/1 among the D columns of CM RFM, as the paper says it has them, costs more than it brings; leaving it out
   explains a part of what we are above the paper, not all. Dense signs, a Gaussian way down, other codes and other
-  degrees explain nothing (`docs/learner.rst`, "The paper's small-E numbers"). With exact columns *beside* the E, which
+  degrees explain nothing (`docs/mathematics/paper.rst`, "Small E"). With exact columns *beside* the E, which
   the paper does not say it has, we come to 8.00, 6.78 and 5.89 at 300, 500 and 700 (`benchmarks/README.md`) against
   its 9.5, 7.2 and 5.9: that overshoots at 300.""",
     "b": """Larger penalties change next to nothing at 2^13 to 2^15.""",
@@ -28,8 +28,8 @@ classes by those of left-out rows; with three seeds most of it is within noise (
     "e": """Without H0/1 RFM is far behind; with it, level. Its exact columns stay as they are; a compact map mixes
   them with all others.""",
     "ours": """Least squares fits every class alone, and with few features classes mask each other. The library
-  corrects scores by those of left-out rows where these call for it (`docs/learner.rst`, "Calibration"); least squares
-  alone is *ours* without that.""",
+  corrects scores by those of left-out rows where these call for it (`docs/mathematics/learner.rst`, "Calibration");
+  least squares alone is *ours* without that.""",
     "processors": """All cells of one of the processors are of before a cause of it was removed: maps of *ours* drew
   their sample of rows by hashes that changed with the last digit (`tests/learner/test_rounding.py`).""",
     "figure2": """RFM's spike is the half of its features that is constant (P[N = 0] = 1/2): they share one weight, at

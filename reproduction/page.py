@@ -126,8 +126,9 @@ def _settings(level: str) -> str:
 - Cross-validation takes {settings["cv"]} folds of up to 10,000 training rows and penalties of {_powers(settings)} times
   trace(G) / E; for MNIST, {large}. *Ours* has the library's five folds and
   ten penalties at every width.
-- In Table 1 *ours* may correct the scores of classes by those of left-out rows (`docs/learner.rst`, "Calibration"). In
-  Figures 6 and 7 it is least squares alone (`calibration="temperature"`), as when they were first measured.
+- In Table 1 *ours* may correct the scores of classes by those of left-out rows (`docs/mathematics/learner.rst`,
+  "Calibration"). In Figures 6 and 7 it is least squares alone (`calibration="temperature"`), as when they were first
+  measured.
 - Where there are fewer training rows than features (USPS, COIL100), the same ridge regression is solved in the space of
   rows, with folds of all training rows; for *ours* too, whose choices and map are the library's as everywhere. The
   library itself would come to the same, up to the choice of the penalty on other folds, by way of an E x E matrix.

@@ -27,6 +27,7 @@ MAPS = {
     "subsampled": SubsampledHadamard(9, random_state=0),
     "folded": FoldedHadamard(6, random_state=0),
     "craft": CraftMap(KERNEL, 20, random_state=0),
+    "craft auto": CraftMap(KERNEL, 120, up_components="auto", random_state=0),
     "craft tensorsketch": CraftMap(KERNEL, 20, up="tensorsketch", random_state=0),
     "craft subsampled": CraftMap(
         KERNEL, 20, up=RandomMaclaurin(KERNEL, 200, projection="stratified"), down=SubsampledHadamard(), random_state=0
@@ -47,6 +48,7 @@ BIT_EQUAL = (
     "subsampled",
     "folded",
     "craft",
+    "craft auto",
     "craft subsampled",
 )
 

@@ -36,7 +36,7 @@ def error_table(groups: dict[str, dict[str, Summary]]) -> str:
         sizes = f"{first.records[0]['n_train']:,}"
         cells = [_cell(group[name], name in best(group)) if name in group else "" for name in names]
         rows.append([data, sizes, "%" if first.task == "classes" else "rmse", *cells])
-    return _table(["data", "training rows", "error", *names], rows)
+    return table(["data", "training rows", "error", *names], rows)
 
 
 def own_error_table(groups: dict[str, dict[str, Summary]]) -> str:
@@ -52,7 +52,7 @@ def own_error_table(groups: dict[str, dict[str, Summary]]) -> str:
             held = sum(record["interval"][0] <= record["error"] <= record["interval"][1] for record in with_interval)
             rows.append([data, name, f"{reported:.4g}", f"{test:.4g}", f"{held} of {len(with_interval)}"])
     heads = ["data", "method", "cross-validated", "test", "intervals that hold the test error"]
-    return _table(heads, rows) if rows else ""
+    return table(heads, rows) if rows else ""
 
 
 def resource_table(groups: dict[str, dict[str, Summary]]) -> str:
@@ -66,7 +66,7 @@ def resource_table(groups: dict[str, dict[str, Summary]]) -> str:
                 row = mean(record["predict_cpu_seconds"] / record["n_test"] for record in own.finished)
                 rows.append([data, name, f"{own.seconds:.3g}", f"{wall:.3g}", f"{1e6 * row:.3g}", f"{peak:,.0f}"])
     heads = ["data", "method", "fit, processor s", "fit, wall s", "predict, processor µs a row", "peak MB"]
-    return _table(heads, rows) if rows else ""
+    return table(heads, rows) if rows else ""
 
 
 def missing_table(groups: dict[str, dict[str, Summary]]) -> str:
@@ -78,7 +78,7 @@ def missing_table(groups: dict[str, dict[str, Summary]]) -> str:
         for record in own.records
         if record["status"] not in ("finished", "not run")
     ]
-    return _table(["data", "method", "seed", "what", "why"], rows) if rows else ""
+    return table(["data", "method", "seed", "what", "why"], rows) if rows else ""
 
 
 def where(environment: dict[str, Any]) -> str:
@@ -119,6 +119,6 @@ def _is_development(found: Sequence[records.Record]) -> bool:
     return any(record["development"] for record in found)
 
 
-def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Return a Markdown table."""
     return "\n".join(f"| {' | '.join(line)} |" for line in [heads, ["---"] * len(heads), *rows])

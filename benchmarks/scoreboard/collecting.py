@@ -5,11 +5,11 @@ from pathlib import Path
 
 from benchmarks.measuring import exponent
 from benchmarks.panel import records
+from benchmarks.panel.collecting import table, where
 from benchmarks.scoreboard.board import Board
 from benchmarks.scoreboard.data_sets import STREAMS
 from benchmarks.scoreboard.goals import front_sentence, machine_rows
 from benchmarks.scoreboard.scores import OURS, TREES, Score, Scores, finished, front, is_ours, scores
-from benchmarks.table import table, where
 
 ABOUT = """Made by `python -m benchmarks.scoreboard collect`; README.md beside it says what is measured, and how. Errors
 are percent of wrong classes on test rows, mean ± standard deviation where there are several seeds. Seconds are

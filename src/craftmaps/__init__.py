@@ -5,7 +5,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from craftmaps._system.threads import threads
-    from craftmaps.kernels import Exponential, MaclaurinSeries, Polynomial
+    from craftmaps.kernels import (
+        ArcCosine,
+        Exponential,
+        Gaussian,
+        Laplace,
+        MaclaurinSeries,
+        NeuralTangent,
+        Polynomial,
+    )
     from craftmaps.learners import CraftClassifier, CraftRegressor, load_model, load_tally
     from craftmaps.learners.partitions import tally_blocks
     from craftmaps.learners.tally import Tally
@@ -21,14 +29,18 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "ArcCosine",
     "CovarianceMetric",
     "CraftClassifier",
     "CraftMap",
     "CraftRegressor",
     "Exponential",
+    "Gaussian",
     "GradientMetric",
     "LandmarkMap",
+    "Laplace",
     "MaclaurinSeries",
+    "NeuralTangent",
     "NormalEquations",
     "Polynomial",
     "RandomMaclaurin",
@@ -49,12 +61,16 @@ _HOMES = {
     "NormalEquations": "least_squares.normal_equations",
     "CraftRegressor": "learners",
     "CraftClassifier": "learners",
+    "ArcCosine": "kernels",
     "CovarianceMetric": "shaping.covariance_metric",
     "CraftMap": "maps.craft",
     "Exponential": "kernels",
+    "Gaussian": "kernels",
     "GradientMetric": "shaping.gradient_metric",
     "LandmarkMap": "maps.landmarks",
+    "Laplace": "kernels",
     "MaclaurinSeries": "kernels",
+    "NeuralTangent": "kernels",
     "Polynomial": "kernels",
     "RandomMaclaurin": "maps.maclaurin",
     "SubsampledHadamard": "maps.projections",

@@ -1,8 +1,8 @@
 """Named data sets, for examples, benchmarks and the reproduction of the paper.
 
-`load` reads the original files of a data set (listed in docs/datasets.rst) from the folder that the environment
-variable `CRAFTMAPS_DATA` names. digits comes with scikit-learn. The other data sets, except a9a and coil100, are
-fetched by scikit-learn's `fetch_openml` if the folder lacks them, and cached in a folder of the user.
+`load` reads the original files of a data set (docs/reference/datasets.rst lists them) from the folder that the
+environment variable `CRAFTMAPS_DATA` names. digits comes with scikit-learn. The other data sets, except a9a and
+coil100, are fetched by scikit-learn's `fetch_openml` if the folder lacks them, and cached in a folder of the user.
 """
 
 import gzip

@@ -15,6 +15,10 @@ SIGNATURES = {
     "Polynomial": ({"degree": 3, "coef0": 1.0, "gamma": 1.0}, {}),
     "Exponential": ({"gamma": 1.0}, {}),
     "MaclaurinSeries": ({"coefficients": REQUIRED}, {}),
+    "Gaussian": ({"gamma": 1.0}, {}),
+    "Laplace": ({"gamma": 1.0, "max_degree": 16}, {}),
+    "ArcCosine": ({"max_degree": 16}, {}),
+    "NeuralTangent": ({"depth": 1, "max_degree": 16}, {}),
     "RandomMaclaurin": (
         {"kernel": "Polynomial()", "n_components": 1024},
         {

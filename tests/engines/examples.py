@@ -23,8 +23,10 @@ def labelled_rows(n_rows=900, width=6, seed=0):
 
 
 def assert_same_model(one, other, tolerance=1e-8):
-    """Assert that two models have the same choices, held-out rows and alpha, and coefficients but for rounding."""
+    """Assert that choices, held-out rows, alpha, loss and errors are the same, and coefficients but for rounding."""
     assert repr(one.choices_) == repr(other.choices_)
+    assert getattr(one, "loss_", None) == getattr(other, "loss_", None)
+    np.testing.assert_allclose(one.cv_results_["error_by_fold"], other.cv_results_["error_by_fold"], rtol=tolerance)
     assert one.n_rows_seen_ == other.n_rows_seen_
     np.testing.assert_array_equal(one.tally_.held_out.sample.hashes, other.tally_.held_out.sample.hashes)
     np.testing.assert_array_equal(one.tally_.held_out.sample.count, other.tally_.held_out.sample.count)

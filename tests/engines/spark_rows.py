@@ -26,3 +26,4 @@ def assert_same(one, other):
     assert np.abs(one.coef_ - other.coef_).max() <= 1e-8 * np.abs(other.coef_).max()
     assert repr(one.choices_) == repr(other.choices_)
     assert one.n_rows_seen_ == other.n_rows_seen_
+    assert getattr(one, "loss_", None) == getattr(other, "loss_", None)

@@ -29,18 +29,26 @@ CUTS = {1: [], 2: [450], 4: [10, 20, 600], 7: [0, 1, 300, 300, 500, 899]}  # a h
 
 @pytest.fixture(scope="module")
 def local():
-    return {name: CraftClassifier(loss="squared", **settings).fit(X, Y) for name, settings in SETTINGS.items()}
+    return {name: CraftClassifier(**settings).fit(X, Y) for name, settings in SETTINGS.items()}
 
 
 def blocks(cuts, *arrays):
     return [delayed(part) for part in zip(*(np.split(array, cuts) for array in arrays), strict=True)]
 
 
+def test_the_loss_that_is_compared(local):
+    assert {name: model.loss_ for name, model in local.items()} == {
+        "automatic": "logistic",
+        "explicit": "squared",
+        "covariance": "squared",
+    }
+
+
 @pytest.mark.parametrize("settings", SETTINGS)
 @pytest.mark.parametrize("n_parts", CUTS)
 def test_any_number_of_partitions_in_any_order(client, local, settings, n_parts):
     order = np.random.default_rng(n_parts).permutation(len(Y))
-    model = CraftClassifier(loss="squared", **SETTINGS[settings])
+    model = CraftClassifier(**SETTINGS[settings])
     assert fit(model, blocks(CUTS[n_parts], X[order], Y[order]), client=client) is model
     assert_same_model(model, local[settings])
     np.testing.assert_array_equal(model.predict(X), local[settings].predict(X))
@@ -50,13 +58,36 @@ def test_labels_of_one_partition_only(client, local):
     order = np.argsort(Y, kind="stable")
     for settings in ("automatic", "explicit"):
         parts = blocks([100, 850], X[order], Y[order])
-        assert_same_model(fit(CraftClassifier(loss="squared", **SETTINGS[settings]), parts), local[settings])
+        assert_same_model(fit(CraftClassifier(**SETTINGS[settings]), parts), local[settings])
+
+
+@pytest.mark.parametrize("change", [{"loss": "logistic"}, {"class_weight": "balanced"}], ids=["logistic", "balanced"])
+def test_what_needs_all_rows(client, change):
+    order = np.argsort(Y, kind="stable")
+    parts = blocks([0, 100, 850], X[order], Y[order], WEIGHT[order])
+    model = fit(CraftClassifier(**EXPLICIT | change), parts)
+    assert_same_model(model, CraftClassifier(**EXPLICIT | change).fit(X, Y, WEIGHT))
+
+
+def test_features_are_kept_between_looks_if_they_fit(client, caplog):
+    settings = EXPLICIT | {"loss": "logistic"}
+    whole = CraftClassifier(**settings).fit(X, Y)
+    for memory_limit, words in ((None, "kept between looks"), ("200 kB", "mapped at every look")):
+        caplog.clear()
+        with caplog.at_level("INFO", "craftmaps.dask"):
+            assert_same_model(fit(CraftClassifier(**settings), blocks([300], X, Y), memory_limit=memory_limit), whole)
+        assert words in caplog.text
+
+
+def test_blocks_in_memory(client, local):
+    parts = client.persist(blocks([100, 600], X, Y))
+    assert_same_model(fit(CraftClassifier(**EXPLICIT), parts), local["explicit"])
 
 
 def test_blocks_of_delayed_parts_with_threads_of_one_worker(local):
     with Client(processes=False, n_workers=1, threads_per_worker=3, dashboard_address=None):
         parts = [(delayed(rows), delayed(labels)) for rows, labels in zip(np.split(X, 9), np.split(Y, 9), strict=True)]
-        assert_same_model(fit(CraftClassifier(loss="squared", **SMALL), parts), local["automatic"])
+        assert_same_model(fit(CraftClassifier(**SMALL), parts), local["automatic"])
 
 
 def test_chains_share_the_threads_of_a_worker():
@@ -91,8 +122,8 @@ def test_sparse_chunks(client, local):
 
 def test_float32_rows(client):
     rows = X.astype(np.float32)
-    whole = CraftClassifier(loss="squared", **SMALL).fit(rows, Y)
-    model = fit(CraftClassifier(loss="squared", **SMALL), da.from_array(rows, chunks=(200, -1)), da.from_array(Y))
+    whole = CraftClassifier(**SMALL).fit(rows, Y)
+    model = fit(CraftClassifier(**SMALL), da.from_array(rows, chunks=(200, -1)), da.from_array(Y))
     assert repr(model.choices_) == repr(whole.choices_)
     assert model.predict_proba(rows).dtype == np.float32
     scores = np.sort(whole.decision_function(rows), axis=1)
@@ -117,7 +148,7 @@ def test_dataframes(client):
 
 def test_without_a_cluster(local):
     rows, labels = da.from_array(X, chunks=(200, -1)), da.from_array(Y, chunks=200)
-    assert_same_model(fit(CraftClassifier(loss="squared", **SMALL), rows, labels), local["automatic"])
+    assert_same_model(fit(CraftClassifier(**SMALL), rows, labels), local["automatic"])
 
 
 @pytest.mark.parametrize("packed", [False, True])
@@ -146,10 +177,8 @@ def test_rows_in_memory_are_counted_where_they_are(client):
     owners = Cluster.of(client, None).owners(tasks, [part.key for part in parts])
     held = {key[1]: workers for key, workers in client.who_has(rows).items()}
     assert all(owners[part.key] in held[i] for i, part in enumerate(parts))
-    model = fit(CraftClassifier(loss="squared", **SETTINGS["covariance"]), rows, labels)
-    assert_same_model(
-        model, CraftClassifier(loss="squared", **SETTINGS["covariance"]).fit(rows.compute(), labels.compute())
-    )
+    model = fit(CraftClassifier(**SETTINGS["covariance"]), rows, labels)
+    assert_same_model(model, CraftClassifier(**SETTINGS["covariance"]).fit(rows.compute(), labels.compute()))
 
 
 def test_what_partitions_share_belongs_to_no_worker():

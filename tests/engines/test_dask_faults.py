@@ -25,10 +25,11 @@ from tests.engines.examples import EXPLICIT, SMALL, assert_same_model, labelled_
 X, Y = labelled_rows()
 PARTS = np.array_split(np.arange(len(Y)), 12)
 COVARIANCE = SMALL | {"kernel": Polynomial(3), "metric": "covariance"}
+LOGISTIC = EXPLICIT | {"loss": "logistic"}
 
 
-def slow_block(rows):
-    time.sleep(0.2)
+def slow_block(rows, seconds):
+    time.sleep(seconds)
     return X[rows], Y[rows]
 
 
@@ -37,18 +38,27 @@ def n_steps_done(dask_scheduler, prefix):
     return sum(task.state == "memory" and str(key).startswith(prefix) for key, task in tasks)
 
 
-@pytest.mark.parametrize("phase", ["survey", "tally"])
-def test_a_killed_worker_changes_nothing(client, phase):
-    model, victim = CraftClassifier(**COVARIANCE), next(iter(client.run(os.getpid).values()))
+@pytest.mark.parametrize(
+    ("phase", "settings", "memory_limit"),
+    [
+        ("survey", COVARIANCE, None),
+        ("tally", COVARIANCE, None),
+        ("features", LOGISTIC, None),  # those that are kept between looks
+        ("look", LOGISTIC, "200 kB"),
+    ],
+)
+def test_a_killed_worker_changes_nothing(client, phase, settings, memory_limit):
+    model, victim = CraftClassifier(**settings), next(iter(client.run(os.getpid).values()))
+    parts = [delayed(slow_block)(rows, 0.05 if phase == "look" else 0.2) for rows in PARTS]
     with ThreadPoolExecutor(1) as pool:
-        fitted = pool.submit(fit, model, [delayed(slow_block)(rows) for rows in PARTS], client=client)
+        fitted = pool.submit(fit, model, parts, client=client, memory_limit=memory_limit)
         deadline = time.monotonic() + 60
         while client.run_on_scheduler(n_steps_done, prefix=f"craftmaps_{phase}") < 2 and time.monotonic() < deadline:
             time.sleep(0.02)
         assert not fitted.done()
         os.kill(victim, signal.SIGKILL)
         fitted.result(timeout=60)
-    assert_same_model(model, CraftClassifier(**COVARIANCE).fit(X, Y))
+    assert_same_model(model, CraftClassifier(**settings).fit(X, Y))
     client.wait_for_workers(2, timeout=60)
     assert victim not in client.run(os.getpid).values()
 
@@ -123,7 +133,7 @@ def test_a_worker_without_numba(client):
     client.run(hide_numba, workers=[address])
     try:
         with pytest.raises(RuntimeError, match=rf"Workers must have .* as here, but {address} has an error: .*numba"):
-            fit(CraftClassifier(loss="squared", **SMALL), [delayed((X, Y))])
+            fit(CraftClassifier(**SMALL), [delayed((X, Y))])
     finally:
         client.run(show_numba, workers=[address])
 
@@ -138,7 +148,7 @@ def test_a_worker_of_another_version(client):
     client.run(set_version, "9.0", workers=[address])
     try:
         with pytest.raises(RuntimeError, match=rf"Workers must have craftmaps {here} as here, but {address} has 9.0"):
-            fit(CraftClassifier(loss="squared", **SMALL), [delayed((X, Y))])
+            fit(CraftClassifier(**SMALL), [delayed((X, Y))])
     finally:
         client.run(set_version, here, workers=[address])
 
@@ -160,7 +170,7 @@ def test_bad_rows_are_named(client, settings):
 def test_partitions_that_do_not_fit_each_other(client):
     parts = [delayed((X, Y)), delayed((X[:, :3], Y))]
     with pytest.raises(ValueError, match="the same n_features_in_, got"):
-        fit(CraftClassifier(loss="squared", **SMALL), parts)
+        fit(CraftClassifier(**SMALL), parts)
     with pytest.raises(ValueError, match=r"^Partition 1: X has 3 features, but CraftClassifier is expecting 6"):
         fit(CraftClassifier(**EXPLICIT), parts)
     with pytest.raises(ValueError, match=r"^Partition 0 must be \(X, y\) or \(X, y, sample_weight\), got 1 parts"):

@@ -34,8 +34,16 @@ def test_any_number_of_partitions(spark, n_partitions):  # noqa: F811
 
 
 def test_automatic_choices(spark):  # noqa: F811
-    model = fit(CraftClassifier(loss="squared", **SMALL), frame(spark, 4, RNG.permutation(400)))
-    assert_same(model, CraftClassifier(loss="squared", **SMALL).fit(ROWS, Y))
+    model = fit(CraftClassifier(**SMALL), frame(spark, 4, RNG.permutation(400)))
+    assert model.loss_ == "logistic"
+    assert_same(model, CraftClassifier(**SMALL).fit(ROWS, Y))
+
+
+def test_what_needs_all_rows(spark):  # noqa: F811
+    settings = EXPLICIT | {"class_weight": "balanced", "loss": "logistic"}
+    df = frame(spark, 4, np.argsort(Y, kind="stable"), weight=WEIGHT)
+    model = fit(CraftClassifier(**settings), df, weight="weight")
+    assert_same(model, CraftClassifier(**settings).fit(ROWS, Y, WEIGHT))
 
 
 def test_as_many_tasks_as_asked_for(spark):  # noqa: F811

@@ -49,7 +49,7 @@ def test_example(name, tmp_path, monkeypatch, capsys):
 
 def test_the_page_on_tallies(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    failed, tried = doctest.testfile(str(EXAMPLES.parent / "docs" / "tallies.rst"), module_relative=False)
+    failed, tried = doctest.testfile(str(EXAMPLES.parent / "docs" / "guide" / "tallies.rst"), module_relative=False)
     assert not failed
     assert tried > 20
     assert not list(tmp_path.iterdir())

@@ -112,3 +112,19 @@ def test_a_model_must_be_fitted():
         recipe_of(CraftClassifier())
     with pytest.raises(ValueError, match="not fitted"):
         recipe_of(CraftMap(Polynomial(2)))
+
+
+def test_a_map_without_a_down_projection():
+    X = models.unseen_rows().astype(np.float64)
+    feature_map = CraftMap(Polynomial(2, coef0=0.0), 16, up_components="auto", random_state=0).fit(X[:, :4])
+    assert feature_map.down_ is None
+    expected = feature_map.transform(X[:, :4])
+    found = np.array([reference.outputs(plain_of(feature_map), row) for row in X[:, :4]])
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9 * np.abs(expected).max())
+
+
+def test_exact_quadratic_columns_are_refused():
+    X = models.unseen_rows()[:, :4]
+    feature_map = CraftMap(Polynomial(3), 64, up_components="auto", random_state=0).fit(X)
+    with pytest.raises(TypeError, match="exact quadratic columns cannot be exported: set up_components to an int"):
+        recipe_of(feature_map)

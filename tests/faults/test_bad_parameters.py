@@ -7,11 +7,15 @@ from sklearn.linear_model import LinearRegression
 from sklearn.preprocessing import StandardScaler
 
 from craftmaps import (
+    ArcCosine,
     CovarianceMetric,
     CraftMap,
     Exponential,
+    Gaussian,
     LandmarkMap,
+    Laplace,
     MaclaurinSeries,
+    NeuralTangent,
     Polynomial,
     RandomMaclaurin,
     SubsampledHadamard,
@@ -38,6 +42,14 @@ BAD_KERNELS = {
         lambda: Exponential(1e3).maclaurin_coefficients(),
         r"gamma \* \|x\|\^2 .* 300 .*, got 1e\+03",
     ),
+    "gaussian gamma": (lambda: Gaussian(0), "gamma must be a finite number of more than 0, got 0"),
+    "gaussian too steep": (lambda: Gaussian(151).maclaurin_coefficients(), "gamma must be at most 150 .*, got 151"),
+    "laplace gamma": (lambda: Laplace(-1.0), "gamma must be a finite number of more than 0, got -1.0"),
+    "laplace too steep": (lambda: Laplace(401).maclaurin_coefficients(), "gamma must be at most 400 .*, got 401"),
+    "laplace degree": (lambda: Laplace(max_degree=0), "max_degree must be an integer from 1 to 1000, got 0"),
+    "arc-cosine degree": (lambda: ArcCosine(2.0), "max_degree must be an integer from 1 to 1000, got 2.0"),
+    "depth": (lambda: NeuralTangent(51), "depth must be an integer from 1 to 50, got 51"),
+    "depth True": (lambda: NeuralTangent(True), "depth must be an integer from 1 to 50, got True"),
     "no coefficients": (lambda: MaclaurinSeries([]), r"coefficients must be a sequence of numbers, got \[\]"),
     "a table": (lambda: MaclaurinSeries([[1.0]]), r"coefficients must be a sequence of numbers, got \[\[1.0\]\]"),
     "coefficients None": (lambda: MaclaurinSeries(None), "coefficients must be a sequence of numbers, got None"),
@@ -100,6 +112,10 @@ CHOICES = {
     "up": (CraftMap(up="rademacher"), "up must be 'maclaurin', 'tensorsketch' or a transformer, got 'rademacher'"),
     "up of no transformer": (CraftMap(up=LinearRegression()), "up must be .*, got LinearRegression()"),
     "up_components": (CraftMap(up_components=0), "up_components == 0, must be >= 1"),
+    "up_components by name": (
+        CraftMap(up_components="wide"),
+        "up_components must be an int, 'auto' or None, got 'wide'",
+    ),
     "down": (CraftMap(down="fourier"), "down must be 'hadamard', 'gaussian', .*, got 'fourier'"),
     "down of another kind": (CraftMap(down=StandardScaler()), r"down must be .*, got StandardScaler\(\)"),
     "whiten": (LandmarkMap(whiten="yes"), "whiten must be one of True, False, got 'yes'"),
@@ -122,6 +138,16 @@ def test_numbers_of_a_wrong_type(rows, estimator):
     name = "power" if isinstance(estimator, CovarianceMetric) else "up_components"
     with pytest.raises(TypeError, match=f"{name} must be an instance of"):
         estimator.fit(rows)
+
+
+@pytest.mark.parametrize("complex_weights", [False, True])
+@pytest.mark.parametrize("kernel", [Polynomial(3), Polynomial(1), Polynomial(1, coef0=0.0), Exponential()], ids=str)
+def test_too_few_columns_for_exact_quadratic_columns(rows, kernel, complex_weights):
+    feature_map = RandomMaclaurin(kernel, 5, exact_low_degrees="quadratic", complex_weights=complex_weights)
+    with pytest.raises(ValueError, match=r"at least .* degrees 0 to 2 exactly .*'quadratic'.*, got 5") as caught:
+        feature_map.fit(rows)
+    smallest = int(str(caught.value).split("at least ")[1].split()[0])
+    assert feature_map.set_params(n_components=smallest).fit(rows).n_exact_ >= (78 if kernel.n_degrees != 2 else 12)
 
 
 @pytest.mark.parametrize("complex_weights", [False, True])

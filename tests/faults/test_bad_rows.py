@@ -3,11 +3,22 @@
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 import craftmaps
-from craftmaps import CovarianceMetric, LandmarkMap, Polynomial, SubsampledHadamard
+from craftmaps import (
+    CovarianceMetric,
+    CraftMap,
+    Exponential,
+    LandmarkMap,
+    Polynomial,
+    RandomMaclaurin,
+    SubsampledHadamard,
+    TensorSketch,
+)
+from craftmaps.maps.projections import FoldedHadamard
 from tests.catalogue import MAPS
 
 
@@ -95,6 +106,41 @@ def test_a_fit_refused_for_other_reasons_leaves_the_earlier_one(rows, name, widt
     with pytest.raises(ValueError, match=f"X has {width} features, but .* is expecting 12"):
         feature_map.transform(np.ones((3, width)))
     np.testing.assert_array_equal(feature_map.transform(rows), expected)
+
+
+NARROW = {
+    "maclaurin": RandomMaclaurin(Polynomial(degree=3), 40, random_state=0),
+    "maclaurin complex": RandomMaclaurin(Polynomial(degree=2), 9, complex_weights=True, random_state=0),
+    "maclaurin linear": RandomMaclaurin(Polynomial(degree=1), 101, random_state=0),
+    "maclaurin rademacher": RandomMaclaurin(Polynomial(degree=3), 40, projection="rademacher", random_state=0),
+    "maclaurin of a constant": RandomMaclaurin(Polynomial(degree=0), 40, random_state=0),
+    "tensorsketch": TensorSketch(Polynomial(degree=3), 64, random_state=0),
+    "tensorsketch of any width": TensorSketch(Polynomial(degree=3), 65, random_state=0),
+    "tensorsketch of a constant": TensorSketch(Polynomial(degree=0), 64, random_state=0),
+    "subsampled": SubsampledHadamard(9, random_state=0),
+    "folded": FoldedHadamard(9, random_state=0),
+    "craft": CraftMap(Polynomial(degree=3), 40, random_state=0),
+    "craft subsampled": CraftMap(Polynomial(degree=3), 40, down=SubsampledHadamard(), random_state=0),
+    "craft of a constant": CraftMap(Polynomial(degree=0), 40, random_state=0),
+    "landmarks": LandmarkMap(Exponential(), 40, random_state=0),
+}
+
+
+@pytest.mark.parametrize("name", NARROW)
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("container", [np.array, csr_matrix])
+def test_a_map_to_fewer_columns_refuses_what_is_not_finite(name, value, container):
+    X = np.random.default_rng(0).normal(size=(50, 120)).astype(np.float32) / 11
+    feature_map = clone(NARROW[name]).fit(X)
+    for place in ((0, 0), (17, 64), (49, 119)):
+        spoilt = X.copy()
+        spoilt[place] = value
+        message = "contains NaN" if np.isnan(value) else "contains infinity"
+        with pytest.raises(ValueError, match=f"Input X {message}"):
+            feature_map.transform(container(spoilt))
+        if name == "craft":  # whose loops raise no warnings
+            with config_context(assume_finite=True):
+                assert not np.isfinite(feature_map.transform(container(spoilt))[place[0]]).all()
 
 
 @pytest.mark.parametrize("place", [0, 150_000, -1])

@@ -85,6 +85,11 @@ def every_width(header, width):
         shares(header)["order"] = 1 << (width - 1).bit_length()
 
 
+def in_kernel(header, **parameters):
+    """Change parameters of the kernel of a map."""
+    header["lift"]["feature_map"]["parameters"]["kernel"]["parameters"].update(parameters)
+
+
 CRAFT = {
     "more features of a degree": (lambda h: shares(h)["counts"].__setitem__(2, 5000), "add up to"),
     "fewer features of a degree": (lambda h: shares(h)["counts"].__setitem__(2, 0), "add up to"),
@@ -153,6 +158,48 @@ def test_a_craft_map_that_contradicts_itself(tmp_path, headers, name):
 
 
 PARTS = {
+    "products of other columns": (
+        "exact quadratic columns",
+        lambda h: shares(h).update(n_quadratic=20),
+        "n_quadratic must be 0 or the 21 products",
+    ),
+    "fewer than no products": (
+        "exact quadratic columns",
+        lambda h: shares(h).update(n_quadratic=-21),
+        "n_quadratic must be a whole number",
+    ),
+    "products forgotten": ("exact quadratic columns", lambda h: shares(h).pop("n_quadratic"), "add up to"),
+    "some products kept": (
+        "exact quadratic columns",
+        lambda h: h["lift"]["feature_map"].update(n_kept_=27),
+        "n_kept_ must be one of 0, 1, 7, 28",
+    ),
+    "a width by another name": (
+        "exact quadratic columns",
+        lambda h: h["lift"]["feature_map"]["parameters"].update(up_components="wide"),
+        "up_components must be a whole number",
+    ),
+    "a way down after all": (
+        "no way down",
+        lambda h: h["lift"]["feature_map"].update(n_kept_=0),
+        "n_kept_ must be a whole number from 16 to 16",
+    ),
+    "no way down without a choice": (
+        "no way down",
+        lambda h: h["lift"]["feature_map"]["parameters"].update(up_components=None),
+        "has 16 columns, expected 128",
+    ),
+    "depth of a million": ("neural tangent", lambda h: in_kernel(h, depth=10**6), "depth must be a whole number"),
+    "degree of a kernel": ("neural tangent", lambda h: in_kernel(h, max_degree=0), "max_degree must be a whole number"),
+    "unknown parameter of a kernel": ("neural tangent", lambda h: in_kernel(h, gamma=1.0), "unknown value"),
+    "more degrees than the kernel": ("neural tangent", lambda h: in_kernel(h, max_degree=9), "the kernel has 10"),
+    "landmarks off the sphere": (
+        "landmarks on a sphere",
+        lambda h: h["lift"]["feature_map"]["learned"].update(
+            landmarks_=2 * h["lift"]["feature_map"]["learned"]["landmarks_"]
+        ),
+        "rows of unit length",
+    ),
     "sketch of a huge degree": (
         "tensorsketch",
         lambda h: (

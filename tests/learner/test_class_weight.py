@@ -6,6 +6,7 @@ from sklearn.base import clone
 from sklearn.utils.class_weight import compute_sample_weight
 
 from craftmaps import CraftClassifier, Polynomial, load_model
+from craftmaps.learners.partitions import settled_on_first
 from tests.learner.examples import labelled_rows
 
 X, Y = labelled_rows(400)
@@ -69,9 +70,18 @@ def test_blocks_with_given_weights():
     np.testing.assert_allclose(model.coef_, rest.coef_, rtol=1e-6, atol=1e-8)
 
 
+def test_labels_of_any_type():
+    text, objects = (CraftClassifier(**EXPLICIT, class_weight="balanced").fit(X, y) for y in (Y, Y.astype(object)))
+    np.testing.assert_array_equal(text.coef_, objects.coef_)
+
+
 def test_balanced_needs_all_rows():
     with pytest.raises(ValueError, match="class_weight='balanced' needs all rows: use fit"):
         CraftClassifier(**EXPLICIT, class_weight="balanced").partial_fit(X, Y)
+    with pytest.raises(ValueError, match="class_weight='balanced' needs all rows: use fit"):
+        CraftClassifier(**EXPLICIT, class_weight="balanced").settle(X, Y)
+    with pytest.raises(ValueError, match="class_weight='balanced' needs all rows: use fit"):
+        settled_on_first(CraftClassifier(**EXPLICIT, class_weight="balanced"), [(X, Y)])
 
 
 def test_tallies_of_other_weights_do_not_add_up():

@@ -8,6 +8,7 @@ import craftmaps
 from craftmaps import CraftClassifier, Polynomial, load_model
 from craftmaps.learners.logistic_search import LogisticSearch
 from craftmaps.learners.partitions import prepared
+from craftmaps.learners.rows_again import RowsAtHand
 
 EXPLICIT = {"kernel": Polynomial(2), "metric": None, "normalize": False, "n_components": 64, "random_state": 0}
 
@@ -54,8 +55,10 @@ def test_the_error_on_noise_is_honest():
 
 def test_features_that_do_not_fit_are_mapped_again():
     model = CraftClassifier(**EXPLICIT, loss="logistic").fit(X, Y)
-    tally, rows = model.tally_, (X, Y, None)
-    kept, mapped = (LogisticSearch(True, (2, 4), memory).run(tally, rows, 1e-3, None, None) for memory in (np.inf, 0))
+    kept, mapped = (
+        LogisticSearch(True, (2, 4)).run(model.tally_, RowsAtHand(X, Y, None, memory), 1e-3, None, None)
+        for memory in (np.inf, 0)
+    )
     np.testing.assert_array_equal(kept.solution.coef, mapped.solution.coef)
 
 
@@ -110,9 +113,10 @@ def test_rows_that_are_looked_at_once():
         CraftClassifier(**EXPLICIT, loss="logistic").fit_stream([(X, Y)])
     with pytest.raises(ValueError, match=match):
         prepared(CraftClassifier(**EXPLICIT, loss="logistic"))
-    settled = CraftClassifier(**EXPLICIT, loss="logistic").settle(X, Y)
     with pytest.raises(ValueError, match=match):
-        settled.finish(settled.tally(X, Y))
+        CraftClassifier(**EXPLICIT, loss="logistic").settle(X, Y)
+    with pytest.raises(ValueError, match=match):
+        craftmaps.tally_blocks(CraftClassifier(**EXPLICIT, loss="logistic"), [(X, Y)])
     model = CraftClassifier(n_components=64, random_state=0).fit(X, Y)
     assert model.partial_fit(NEW_X, NEW_Y).loss_ == "squared"
 

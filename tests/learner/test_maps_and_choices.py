@@ -50,6 +50,10 @@ def test_maps_of_this_library(name, dtype):
 
 def test_the_width_of_the_up_projection():
     assert classifier(up_components=50).fit(X, Y).features_.feature_map.up_components == 50
+    chosen = classifier(up_components="auto", kernel=Polynomial(3)).fit(ROWS, Y).features_.feature_map
+    assert chosen.up_.exact_low_degrees == "quadratic", "28 exact columns should fit into 32"
+    with pytest.raises(ValueError, match="up_components must be an int, 'auto' or None, got 'wide'"):
+        classifier(up_components="wide").fit(ROWS, Y)
 
 
 def test_no_map_at_all():

@@ -10,11 +10,15 @@ from safetensors.numpy import load_file, save_file
 from sklearn.preprocessing import MinMaxScaler
 
 from craftmaps import (
+    ArcCosine,
     CraftClassifier,
     CraftMap,
     CraftRegressor,
     Exponential,
+    Gaussian,
+    Laplace,
     MaclaurinSeries,
+    NeuralTangent,
     Polynomial,
     RandomMaclaurin,
     SubsampledHadamard,
@@ -33,6 +37,10 @@ MODELS = {
     "landmarks": {"kernel": Polynomial(3), "feature_map": "landmarks"},
     "tensorsketch": {"kernel": Polynomial(2), "feature_map": "tensorsketch", "metric": None},
     "maclaurin": {"kernel": MaclaurinSeries([1, 2, 0.5]), "feature_map": "maclaurin", "metric": None},
+    "neural tangent": {"kernel": NeuralTangent(2, 12), "metric": None},
+    "laplace landmarks": {"kernel": Laplace(0.8), "feature_map": "landmarks", "metric": None},
+    "gaussian": {"kernel": Gaussian(0.8), "metric": "covariance"},
+    "arc-cosine": {"kernel": ArcCosine(9), "feature_map": "maclaurin", "metric": None},
     "rows at random on the way down": {
         "kernel": Polynomial(3),
         "feature_map": CraftMap(

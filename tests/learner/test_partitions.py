@@ -1,10 +1,15 @@
 """Rows in many places give the model that one fit on all of them gives."""
 
+import pickle
+from functools import reduce
+
 import numpy as np
 import pytest
+from scipy.sparse import csr_matrix
 
-from craftmaps import CraftClassifier, CraftRegressor, Polynomial
+from craftmaps import CraftClassifier, CraftRegressor, Polynomial, tally_blocks
 from craftmaps.learners.counting import Counting
+from craftmaps.learners.looking import Looking
 from craftmaps.learners.partitions import (
     finished,
     prepared,
@@ -34,19 +39,39 @@ CUTS = {
 }
 
 
+class PartsAgain:
+    """Parts that are looked at one after another, with all that is sent and returned as pickles."""
+
+    def __init__(self, settled, parts):
+        self.settled, self.parts, self.n_looks = settled, parts, 0
+
+    def through(self, tally):
+        self.looking = pickle.dumps(Looking.of(self.settled, tally))
+        return self
+
+    def added_up(self, look):
+        self.n_looks += 1
+        looking, look = pickle.loads(self.looking), pickle.loads(pickle.dumps(look))
+        sums = [pickle.loads(pickle.dumps(looking.look(look, *part))) for part in self.parts]
+        return reduce(lambda one, other: one + other, (part for part in sums if part is not None))
+
+
 def learned(model, X, y, cuts, weight=None):
     weight = np.ones(len(y)) if weight is None else weight
     parts = [(X[rows], y[rows], weight[rows]) for rows in np.split(np.arange(len(y)), cuts)]
-    ready = prepared(model)
+    ready = prepared(model, has_rows=True)
     surveys = [survey for survey in (survey_part(ready, *part) for part in parts) if survey is not None]
     found = sum(surveys[1:], surveys[0])
-    settled = settled_on(ready, found)
+    settled = settled_on(ready, found, has_rows=True)
     counting = Counting(to_ship(settled), found.theta)
     tallies = [counting.tally(*part) for part in parts]
     total = tallies[0]
     for tally in tallies[1:]:
         total += tally
-    return finished(model, settled, total)
+    rows = PartsAgain(to_ship(settled), parts)
+    finished(model, settled, total, rows)
+    assert rows.n_looks == 0 or model.loss != "squared"
+    return model
 
 
 def assert_same(one, other):
@@ -55,13 +80,15 @@ def assert_same(one, other):
     assert np.abs(one.coef_ - other.coef_).max() <= 1e-8 * np.abs(other.coef_).max()
     assert repr(one.choices_) == repr(other.choices_)
     assert one.n_rows_seen_ == other.n_rows_seen_
+    np.testing.assert_allclose(one.cv_results_["error_by_fold"], other.cv_results_["error_by_fold"], rtol=1e-8)
 
 
 @pytest.mark.parametrize("settings", SETTINGS)
 @pytest.mark.parametrize("cuts", CUTS)
 def test_classes(settings, cuts):
-    model = learned(CraftClassifier(loss="squared", **SETTINGS[settings]), X, Y, CUTS[cuts])
-    whole = CraftClassifier(loss="squared", **SETTINGS[settings]).fit(X, Y)
+    model = learned(CraftClassifier(**SETTINGS[settings]), X, Y, CUTS[cuts])
+    whole = CraftClassifier(**SETTINGS[settings]).fit(X, Y)
+    assert model.loss_ == whole.loss_ == ("logistic" if settings == "automatic" else "squared")
     assert_same(model, whole)
     np.testing.assert_array_equal(model.predict(X), whole.predict(X))
 
@@ -76,10 +103,41 @@ def test_numbers_in_another_order_with_weights(settings):
 
 def test_a_label_in_one_place_only():
     order = np.argsort(Y, kind="stable")
-    assert_same(
-        learned(CraftClassifier(loss="squared", **SMALL), X[order], Y[order], [50, 390]),
-        CraftClassifier(loss="squared", **SMALL).fit(X, Y),
-    )
+    assert_same(learned(CraftClassifier(**SMALL), X[order], Y[order], [50, 390]), CraftClassifier(**SMALL).fit(X, Y))
+
+
+@pytest.mark.parametrize("settings", ["explicit", "automatic"])
+@pytest.mark.parametrize("change", [{"loss": "logistic"}, {"class_weight": "balanced"}], ids=["logistic", "balanced"])
+def test_what_needs_all_rows(settings, change):
+    order, weight = np.argsort(Y, kind="stable"), RNG.uniform(0, 2, 400)
+    model = learned(CraftClassifier(**SETTINGS[settings] | change), X[order], Y[order], [50, 390], weight[order])
+    whole = CraftClassifier(**SETTINGS[settings] | change).fit(X, Y, weight)
+    assert model.loss_ == whole.loss_
+    assert_same(model, whole)
+
+
+def test_balanced_classes_on_any_executor():
+    order = np.argsort(Y, kind="stable")
+    model = CraftClassifier(**SETTINGS["explicit"], class_weight="balanced")
+    model.finish(tally_blocks(model, [(X[rows], Y[rows]) for rows in np.split(order, [50, 390])]))
+    assert_same(model, CraftClassifier(**SETTINGS["explicit"], class_weight="balanced").fit(X, Y))
+
+
+def test_few_rows_need_no_look(monkeypatch):
+    monkeypatch.setattr(PartsAgain, "through", None)
+    model = CraftClassifier(**SMALL | {"n_components": 512})
+    assert_same(learned(model, X, Y, [100]), CraftClassifier(**SMALL | {"n_components": 512}).fit(X, Y))
+
+
+def test_linear_models_of_wide_sparse_rows_are_refused():
+    rng = np.random.default_rng(0)
+    rows = csr_matrix(rng.random((300, 3000)) * (rng.random((300, 3000)) < 0.01))
+    y = np.asarray(rows[:, :1500].sum(axis=1) > rows[:, 1500:].sum(axis=1)).ravel()
+    match = "A linear model of sparse rows of 3000 columns is learned from all rows at once, not part by part: use fit"
+    with pytest.raises(ValueError, match=match):
+        learned(CraftClassifier(**SMALL | {"feature_map": None}), rows, y, [100])
+    settings = SETTINGS["explicit"] | {"loss": "logistic"}
+    assert_same(learned(CraftClassifier(**settings), rows, y, [100]), CraftClassifier(**settings).fit(rows, y))
 
 
 def test_no_rows_and_one_class():

@@ -32,7 +32,9 @@ def maclaurin_features(feature_map, X):
                 factor = factor + 1j * (x * signs[1]) @ hadamard(order)
             z[:, :used] *= factor[:, rows[f, :used]]
         columns += [z.real, z.imag][:n_parts]
-    columns += [np.ones((X.shape[0], draw.n_loose)), x[:, : draw.n_linear], np.ones((X.shape[0], draw.n_constant))]
+    columns += [np.ones((X.shape[0], draw.n_loose))]
+    columns += [x[:, [i]] * x[:, i : draw.n_squared] for i in range(draw.n_squared)]
+    columns += [x[:, : draw.n_linear], np.ones((X.shape[0], draw.n_constant))]
     return np.concatenate(columns, axis=1) * feature_map._weights
 
 
@@ -57,6 +59,8 @@ def up_then_down(craft_map, X):
     """Return the features of a fitted CraftMap, one projection after the other; the last columns are kept."""
     Z = craft_map.up_.transform(X)
     n_down = Z.shape[1] - craft_map.n_kept_
+    if not n_down:
+        return Z
     return np.concatenate([craft_map.down_.transform(Z[:, :n_down]), Z[:, n_down:]], axis=1)
 
 

@@ -66,6 +66,22 @@ def test_the_loop_stays_inside_its_buffers(fences, rows, complex_weights, width,
     assert_rows_close(Z, up_then_down(craft_map, X), 1e-12)
 
 
+@WEIGHTS
+@pytest.mark.parametrize("width", [1, 3, 12])
+@DOWNS
+def test_quadratic_columns_stay_inside_the_buffers(fences, rows, complex_weights, width, down):
+    X = rows[:, :width]
+    up = RandomMaclaurin(Polynomial(3), 130, complex_weights=complex_weights, exact_low_degrees="quadratic")
+    craft_map = CraftMap(n_components=64, up=up, down=down, random_state=1).fit(X)
+    Z = craft_map.transform(X)
+    kept = CraftMap(Polynomial(3), 100, up_components="auto", down=down, random_state=1).fit(X)
+    assert kept.n_kept_ >= width * (width + 1) // 2
+    kept_features = kept.transform(X)
+    assert fences() == 0
+    assert_rows_close(Z, up_then_down(craft_map, X), 1e-12)
+    assert_rows_close(kept_features, up_then_down(kept, X), 1e-12)
+
+
 @PRECISIONS
 def test_the_loops_of_its_parts_stay_inside_their_buffers(fences, rows, dtype):
     craft_map = CraftMap(Polynomial(3), 30, random_state=1).fit(rows)

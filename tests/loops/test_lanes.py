@@ -40,6 +40,20 @@ def test_load_dense(dtype, n_rows, width, n_numbers):
 
 
 @PRECISIONS
+@pytest.mark.parametrize(("n_rows", "width", "n_numbers"), [(1, 1, 1), (5, 5, 8), (37, 12, 16), (70, 33, 33)])
+@pytest.mark.parametrize(
+    "lay_out",
+    [np.asfortranarray, lambda X: np.c_[X, X][:, 1 : 1 + X.shape[1]], lambda X: X[::-1]],
+    ids=["columns contiguous", "some columns", "rows backwards"],
+)
+def test_load_dense_takes_contiguous_rows_or_columns(dtype, n_rows, width, n_numbers, lay_out):
+    X = lay_out(np.random.default_rng(0).normal(size=(n_rows, width)).astype(dtype))
+    position, factor, tiles, line = layout(n_rows, width, dtype, n_numbers)
+    load_dense(X, position, factor, tiles, line)
+    np.testing.assert_array_equal(tiles, in_tiles(X, position, factor, tiles, line))
+
+
+@PRECISIONS
 @pytest.mark.parametrize(("n_rows", "width", "n_numbers"), [(1, 1, 1), (4, 5, 8), (5, 5, 8), (37, 12, 16)])
 def test_load_csr(dtype, n_rows, width, n_numbers):
     X = csr_matrix(random(n_rows, width, density=0.5, random_state=0, dtype=dtype))

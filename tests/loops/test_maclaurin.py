@@ -66,6 +66,30 @@ def test_exact_columns(rows, dtype, complex_weights):
 
 @PRECISIONS
 @WEIGHTS
+@pytest.mark.parametrize("projection", ["hadamard", "stratified", "rademacher"])
+@pytest.mark.parametrize("kernel", [Polynomial(2, coef0=0.0), Polynomial(4, coef0=2.0), MaclaurinSeries([0, 1, 3])])
+def test_exact_quadratic_columns(rows, dtype, complex_weights, projection, kernel):
+    feature_map = RandomMaclaurin(
+        kernel,
+        130,
+        projection=projection,
+        complex_weights=complex_weights,
+        exact_low_degrees="quadratic",
+        random_state=2,
+    )
+    if projection == "rademacher":  # has no loop
+        feature_map.fit(rows)
+    else:
+        check(feature_map, rows, dtype)
+    a = kernel.maclaurin_coefficients()
+    assert feature_map.n_exact_ == (a[0] > 0) + 12 * (a[1] > 0) + 78
+    exact = feature_map.transform(rows.astype(dtype))[:, -feature_map.n_exact_ :].astype(np.float64)
+    low = np.polynomial.polynomial.polyval(rows @ rows.T, a[:3])
+    np.testing.assert_allclose(exact @ exact.T, low, rtol=10 * TOLERANCE[dtype], atol=10 * TOLERANCE[dtype])
+
+
+@PRECISIONS
+@WEIGHTS
 def test_more_loose_columns_than_a_block_has_rows(rows, dtype, complex_weights):
     feature_map = RandomMaclaurin(
         Polynomial(3),

@@ -4,7 +4,15 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, TransformerMixin
 
-from craftmaps import CraftMap, Polynomial, RandomMaclaurin, SubsampledHadamard, TensorSketch
+from craftmaps import (
+    CraftMap,
+    MaclaurinSeries,
+    NeuralTangent,
+    Polynomial,
+    RandomMaclaurin,
+    SubsampledHadamard,
+    TensorSketch,
+)
 from tests.statistics import test_unbiased, test_variance
 from tests.statistics.draws import LIMIT, bias_in_standard_errors, estimates, variance_in_standard_errors
 
@@ -33,6 +41,7 @@ BIASED = {
     "complex": lambda seed: RandomMaclaurin(KERNEL, 512, complex_weights=True, random_state=seed),
     "tensorsketch": lambda seed: TensorSketch(KERNEL, 512, random_state=seed),
     "craft": lambda seed: CraftMap(KERNEL, 150, random_state=seed),
+    "craft, auto": lambda seed: CraftMap(KERNEL, 150, up_components="auto", random_state=seed),
     "craft, tensorsketch": lambda seed: CraftMap(KERNEL, 150, up="tensorsketch", random_state=seed),
 }
 
@@ -43,6 +52,14 @@ def test_unbiasedness_check_sees_a_wrong_map(name, factor):
     X = test_unbiased.X
     values = estimates(lambda seed: Wrong(BIASED[name](seed), factor), X, test_unbiased.N_DRAWS)
     assert bias_in_standard_errors(values, KERNEL(X)) > LIMIT
+
+
+@pytest.mark.parametrize("factor", [0.0, 1.05])
+@pytest.mark.parametrize("make_map", [RandomMaclaurin, CraftMap])
+def test_unbiasedness_check_sees_a_wrong_map_of_a_kernel_of_unit_rows(make_map, factor):
+    kernel, X = NeuralTangent(2, 5), test_unbiased.UNIT
+    values = estimates(lambda seed: Wrong(make_map(kernel, 100, random_state=seed), factor), X, test_unbiased.N_DRAWS)
+    assert bias_in_standard_errors(values, MaclaurinSeries(kernel.maclaurin_coefficients())(X)) > LIMIT
 
 
 def test_unbiasedness_check_sees_a_wrong_projection():

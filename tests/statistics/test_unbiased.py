@@ -4,12 +4,17 @@ import itertools
 
 import numpy as np
 import pytest
+from sklearn.preprocessing import normalize
 from sklearn.random_projection import SparseRandomProjection
 
 from craftmaps import (
+    ArcCosine,
     CraftMap,
     Exponential,
+    Gaussian,
+    Laplace,
     MaclaurinSeries,
+    NeuralTangent,
     Polynomial,
     RandomMaclaurin,
     SubsampledHadamard,
@@ -26,7 +31,7 @@ COMBINATIONS = list(
         ["hadamard", "stratified", "rademacher"],
         ["optimal", "proportional", "geometric"],
         [True, False],
-        ["auto", True, False],
+        ["auto", True, False, "quadratic"],
     )
 )
 
@@ -59,6 +64,18 @@ def test_maclaurin_of_any_kernel_and_width(kernel, n_components, complex_weights
         N_DRAWS,
     )
     assert bias_in_standard_errors(values, kernel(X)) < LIMIT
+
+
+UNIT = normalize(X)
+
+
+@pytest.mark.parametrize("kernel", [Gaussian(0.7), Laplace(1.0, 7), ArcCosine(6), NeuralTangent(2, 5)], ids=str)
+@pytest.mark.parametrize("make_map", [RandomMaclaurin, CraftMap])
+def test_kernels_of_unit_rows_are_estimated_up_to_the_remainder(kernel, make_map):
+    values = estimates(lambda seed: make_map(kernel, 100, random_state=seed), UNIT, N_DRAWS)
+    series = MaclaurinSeries(kernel.maclaurin_coefficients())(UNIT)
+    assert bias_in_standard_errors(values, series) < LIMIT
+    assert np.abs(series - kernel(UNIT)).max() <= kernel.remainder() + 1e-7
 
 
 @pytest.mark.parametrize("n_components", [511, 512])

@@ -95,6 +95,13 @@ PREDICTED = {
     "nothing exact": RandomMaclaurin(KERNEL, 40, exact_low_degrees=False),
     "complex, several degrees": RandomMaclaurin(KERNEL, 60, complex_weights=True),
     "complex, nothing exact": RandomMaclaurin(KERNEL, 60, complex_weights=True, exact_low_degrees=False),
+    "exact quadratic columns": RandomMaclaurin(KERNEL, 80, exact_low_degrees="quadratic"),
+    "quadratic columns, projected down": CraftMap(
+        KERNEL, 20, up=RandomMaclaurin(KERNEL, 90, exact_low_degrees="quadratic")
+    ),
+    "quadratic columns, kept": CraftMap(KERNEL, 60, up_components="auto"),
+    "quadratic columns, kept, subsampled": CraftMap(KERNEL, 60, up_components="auto", down=SubsampledHadamard()),
+    "no down-projection": CraftMap(Polynomial(2, coef0=0.0), 20, up_components="auto"),
     "infinite series": RandomMaclaurin(Exponential(0.5), 60),
     "maclaurin, hadamard": CraftMap(KERNEL, 20, up_components=80),
     "maclaurin, half of the rows kept": CraftMap(KERNEL, 9, up_components=80),

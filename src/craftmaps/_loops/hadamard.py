@@ -33,7 +33,8 @@ _LEAF = 10
 _PIECE = 128
 
 MaclaurinDraw = namedtuple(
-    "MaclaurinDraw", ["signs", "rows", "used", "first_factor", "first_block", "n_loose", "n_linear", "n_constant"]
+    "MaclaurinDraw",
+    ["signs", "rows", "used", "first_factor", "first_block", "n_loose", "n_squared", "n_linear", "n_constant"],
 )
 MaclaurinDraw.__doc__ = """What a Hadamard Maclaurin map has drawn, as the loops want it.
 
@@ -44,7 +45,8 @@ as its highest degree, and its first factor takes block first_block[g], the next
 it, and so on: groups may share blocks. The blocks of a group stand one behind the other, and number
 rows[f, i] / 8 of them is the factor of feature i of the group, for i < used[f].
 After the groups stand n_loose constants (features of degree 0, and columns that stay zero),
-then the exact part: n_linear copies of the input and n_constant constants.
+then the exact part: the products of any two of the first n_squared numbers of the input, n_linear copies of the
+input and n_constant constants.
 """
 
 Subsample = namedtuple("Subsample", "outer residues log2_chunk")
@@ -220,15 +222,15 @@ def _add_group(x, draw, g, weight, into, lines, factor, line, wide):
         start = stop
 
 
-# Features come in segments: first the groups, then the loose constants, `order` at a time, then the linear and
-# the constant term of the exact part.
+# Features come in segments: first the groups, then the loose constants, `order` at a time, then the exact part: the
+# products that begin with each number of the input, the linear and the constant term.
 
 
 @loop
 def _n_segments(draw):
     """Count the segments."""
     order = draw.signs.shape[2]
-    return draw.first_block.size + 2 + (draw.n_loose + order - 1) // order
+    return draw.first_block.size + 2 + (draw.n_loose + order - 1) // order + draw.n_squared
 
 
 @loop
@@ -240,16 +242,30 @@ def _segment_size(draw, segment):
         return n_parts * draw.used[draw.first_factor[segment]]
     if segment >= last - 1:
         return draw.n_constant if segment == last else draw.n_linear
+    if segment >= last - 1 - draw.n_squared:
+        return last - 1 - segment
     return min(order, draw.n_loose - (segment - n_groups) * order)
+
+
+@loop
+def _add_quadratic(x, i, weight, into, lines, count, line):
+    """Add the products of number i of the input with itself and the numbers behind it to lines."""
+    first = load(x, i * len(line), line)
+    for k in range(count):
+        at = lines[k] * len(line)
+        product = first * load(x, (i + k) * len(line), line) * spread(weight[k], line)
+        store(into, at, load(into, at, line) + product)
 
 
 @loop
 def _add_segment(x, draw, segment, weight, into, lines, factor, line, wide):
     """Add the columns of a segment to lines[0], lines[1], ... of `into`; return how many they are."""
-    count = _segment_size(draw, segment)
+    count, linear = _segment_size(draw, segment), _n_segments(draw) - 2
     if segment < draw.first_block.size:
         _add_group(x, draw, segment, weight, into, lines, factor, line, wide)
-    elif segment == _n_segments(draw) - 2:
+    elif linear - draw.n_squared <= segment < linear:
+        _add_quadratic(x, draw.n_squared - count, weight, into, lines, count, line)
+    elif segment == linear:
         for k in range(count):
             add_line(into, lines[k], x, k, weight[k], line)
     else:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from craftmaps._loops.compiled import loop
 from craftmaps._loops.squares import load_square
+from craftmaps._loops.vector_type import load, spread, store
 from craftmaps._loops.vectors import VECTOR_BYTES
 
 LINE_BYTES = 64
@@ -35,19 +36,54 @@ def aligned_empty(size: int, dtype: np.dtype) -> NDArray:
 
 @loop
 def load_dense(X, position, factor, tiles, line):
-    """Write factor[k] * X[row, k] to number position[k] of the tile and lane of the row; all of them are contiguous."""
+    """Write factor[k] * X[row, k] to number position[k] of the tile and lane of the row; the others become zero.
+
+    Rows of X or columns of X must be contiguous.
+    """
     lanes = len(line)
-    width = min(lanes, VECTOR_BYTES // X.itemsize)
-    n_whole_rows, n_whole_columns = X.shape[0] // width * width, X.shape[1] // width * width
-    tiles[:] = 0
-    for row in range(0, n_whole_rows, width):
-        x, lane = tiles[row // lanes], row % lanes
-        for k in range(0, n_whole_columns, width):
-            load_square(X, row, k, position, factor, x, lane, line)
+    n_whole = X.shape[0] // lanes
+    if X.shape[1] * lanes < tiles.shape[1]:
+        tiles[:] = 0
+    else:
+        tiles[n_whole:] = 0
+    n_columns = X.shape[1]
+    if X.strides[1] == X.itemsize:
+        n_columns = _load_rows(X, n_whole * lanes, position, factor, tiles, line)
+    else:
+        _load_columns(X, n_whole, position, factor, tiles, line)
     for row in range(X.shape[0]):
         x, lane = tiles[row // lanes], row % lanes
-        for k in range(n_whole_columns if row < n_whole_rows else 0, X.shape[1]):
+        for k in range(n_columns if row < n_whole * lanes else 0, X.shape[1]):
             x[position[k] * lanes + lane] = factor[k] * X[row, k]
+
+
+@loop
+def _load_rows(X, n_rows, position, factor, tiles, line):
+    """Load whole tiles from contiguous rows, and return how many columns were loaded.
+
+    A few rows at a time: more of them, if they lie a power of two apart, do not fit into one set of the cache.
+    """
+    lanes = len(line)
+    width = min(lanes, VECTOR_BYTES // X.itemsize)
+    n_columns = X.shape[1] // width * width
+    for row in range(0, n_rows, width):
+        x, lane = tiles[row // lanes], row % lanes
+        for k in range(0, n_columns, width):
+            load_square(X, row, k, position, factor, x, lane, line)
+    return n_columns
+
+
+@loop
+def _load_columns(X, n_tiles, position, factor, tiles, line):
+    """Load whole tiles from contiguous columns, of which a line of lanes is a part.
+
+    All tiles at once: they share the cache lines and memory pages of a column.
+    """
+    step = X.strides[1] // X.itemsize
+    for k in range(X.shape[1]):
+        number, at = spread(factor[k], line), position[k] * len(line)
+        for t in range(n_tiles):
+            store(tiles[t], at, number * load(X, k * step + t * len(line), line))
 
 
 @loop

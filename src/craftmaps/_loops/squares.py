@@ -7,7 +7,10 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from craftmaps._loops.vectors import VECTOR_BYTES, line_slots, spread_number
+from craftmaps._loops.vectors import VECTOR_BYTES, line_slots, prefetch, spread_number
+
+# How far before its use a row is fetched from memory; measured.
+_BYTES_AHEAD = 1024
 
 
 @intrinsic
@@ -50,14 +53,14 @@ def store_square(typingctx, z, lines, e, out, row, column, line):
 def load_square(typingctx, X, row, column, position, factor, tile, lane, line):
     """Emit number lane + i of line position[column + k] of a tile = factor[column + k] * X[row + i, column + k].
 
-    This is for as many i and k as a vector has numbers. X, position (int64) and factor must be contiguous.
+    This is for as many i and k as a vector has numbers. Rows of X, position (int64) and factor must be contiguous.
     """
 
     def codegen(context, builder, signature, args):
         X, row, column, position, factor, tile, lane, _ = args
         X_type, position_type, factor_type, tile_type, line = (signature.args[k] for k in (0, 3, 4, 5, 7))
         array = context.make_array(X_type)(context, builder, X)
-        n_columns = builder.extract_value(array.shape, 1)
+        step = builder.extract_value(array.strides, 0)
         tile_data, positions, factors = (
             context.make_array(array_type)(context, builder, value).data
             for array_type, value in ((tile_type, tile), (position_type, position), (factor_type, factor))
@@ -65,12 +68,13 @@ def load_square(typingctx, X, row, column, position, factor, tile, lane, line):
         itemsize = X_type.dtype.bitwidth // 8
         width = min(line.count, VECTOR_BYTES // itemsize)
         vector = ir.VectorType(context.get_value_type(X_type.dtype), width)
-        rows = []
-        for i in range(width):
-            at = builder.mul(builder.add(row, ir.Constant(row.type, i)), n_columns)
-            slot = builder.gep(array.data, [builder.add(at, column)])
-            rows.append(builder.load(builder.bitcast(slot, vector.as_pointer()), align=itemsize))
-        for k, value in enumerate(_transposed(builder, rows)):
+        start = builder.bitcast(builder.gep(array.data, [column]), ir.IntType(8).as_pointer())
+        rows = [
+            builder.gep(start, [builder.mul(builder.add(row, ir.Constant(row.type, i)), step)]) for i in range(width)
+        ]
+        for slot in rows:  # so many rows at once are more than the processor follows by itself
+            prefetch(builder, builder.gep(slot, [ir.Constant(row.type, _BYTES_AHEAD)]))
+        for k, value in enumerate(_loaded_columns(builder, rows, vector, itemsize)):
             at = builder.add(column, ir.Constant(column.type, k))
             number = spread_number(builder, builder.load(builder.gep(factors, [at])), vector)
             start = builder.mul(builder.load(builder.gep(positions, [at])), ir.Constant(lane.type, line.count))
@@ -82,12 +86,33 @@ def load_square(typingctx, X, row, column, position, factor, tile, lane, line):
     return types.void(X, number, number, position, factor, tile, number, line), codegen
 
 
+def _loaded_columns(builder, rows, vector, itemsize):
+    """Emit the columns of the square whose rows begin at some pointers.
+
+    Both halves of a vector are loaded on their own, from rows half a square apart: loads do the first step of the
+    transposition, and what is left stays inside the halves of a register.
+    """
+    n, half = vector.count, vector.count // 2
+    part = ir.VectorType(vector.element, half)
+    joined = ir.Constant(ir.VectorType(ir.IntType(32), n), list(range(n)))
+    columns = []
+    for first in (0, half * itemsize):
+        slots = [builder.gep(row, [ir.Constant(ir.IntType(64), first)]) for row in rows]
+        parts = [builder.load(builder.bitcast(slot, part.as_pointer()), align=itemsize) for slot in slots]
+        columns += _transposed(
+            builder, [builder.shuffle_vector(parts[i], parts[i + half], joined) for i in range(half)]
+        )
+    return columns
+
+
 def _transposed(builder, rows):
-    """Emit the transposition of a square of vectors: swap halves, quarters, and so on."""
-    n = len(rows)
-    half = n // 2
+    """Emit the transposition of a square of vectors: swap halves, quarters, and so on.
+
+    Vectors twice as long as the square is high are two squares side by side.
+    """
+    n, half = rows[0].type.count, len(rows) // 2
     while half:
-        for i in (i for i in range(n) if not i & half):
+        for i in (i for i in range(len(rows)) if not i & half):
             upper, lower = rows[i], rows[i + half]
             keep = [k if not k & half else n + k - half for k in range(n)]
             rest = [k + half if not k & half else n + k for k in range(n)]

@@ -187,7 +187,7 @@ def _make_add_products(n_features):
 
             def load_factor(j, k):
                 # Rows are in random order, so the processor has to be told which lines come next.
-                _prefetch(builder, factor_slots(j, k + LOOK_AHEAD)[0][0])
+                prefetch(builder, factor_slots(j, k + LOOK_AHEAD)[0][0])
                 return [[builder.load(slot, align=align) for slot in slots] for slots in factor_slots(j, k)]
 
             vector, align, _ = slots_of(into_type, into, number(0))
@@ -221,7 +221,7 @@ def _make_add_products(n_features):
     return add_products
 
 
-def _prefetch(builder, pointer):
+def prefetch(builder, pointer):
     """Emit the wish to have a line in the cache soon."""
     byte_pointer, number = ir.IntType(8).as_pointer(), ir.IntType(32)
     function_type = ir.FunctionType(ir.VoidType(), [byte_pointer, number, number, number])

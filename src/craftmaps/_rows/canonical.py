@@ -52,6 +52,8 @@ def _divided_by_largest_entry(X: Any, rows: NDArray[np.int64]) -> Any:
 def has_finite_sums(X: NDArray[np.floating]) -> bool:
     """Tell whether the sums of blocks of X are finite, which implies that X is; large arrays use all threads."""
     sums = []
+    if X.ndim == 2 and abs(X.strides[0]) < abs(X.strides[1]):
+        X = X.T  # in the order of memory
 
     def add_up(start: int, stop: int) -> None:
         with np.errstate(over="ignore", invalid="ignore"):

@@ -15,6 +15,8 @@ from craftmaps._system.threads import for_row_blocks
 
 # Tiles of one block fit into the cache that threads share.
 _BLOCK_BYTES = 2**20
+# Rows that are read together where columns are contiguous: a line of a column alone wastes the page it is on.
+_COLUMN_ROWS = 64
 
 
 def frozen(array: NDArray) -> NDArray:
@@ -30,6 +32,33 @@ def csr_block(X: Any, start: int, stop: int) -> tuple[NDArray, NDArray, NDArray]
     indices = X.indices[first:last].astype(np.int32, copy=False)
     indptr = (X.indptr[start : stop + 1] - first).astype(np.int64)
     return frozen(X.data[first:last]), frozen(indices), frozen(indptr)
+
+
+def rows_of_block(X: Any, width: int, n_bytes: int = _BLOCK_BYTES) -> int:
+    """Return how many rows, of `width` numbers each in a tile, make a block of so many bytes."""
+    n_rows = n_bytes // (width * X.dtype.itemsize)
+    if issparse(X) or X.strides[1] == X.itemsize:
+        return n_rows
+    return max(n_rows, _COLUMN_ROWS) if X.strides[0] == X.itemsize else n_rows // 2  # which are copied
+
+
+def load_tiles(X: Any, start: int, stop: int, layout: tuple[NDArray, NDArray], width: int, line: tuple) -> NDArray:
+    """Return tiles of `width` numbers with rows start to stop of X.
+
+    Column k of X, times factor[k], is number position[k] of a tile, where the layout is (position, factor).
+    """
+    from craftmaps._loops import lanes
+
+    n_tiles = -(-(stop - start) // len(line))
+    tiles = lanes.aligned_empty(n_tiles * width * len(line), X.dtype).reshape(n_tiles, -1)
+    if issparse(X):
+        lanes.load_csr(*csr_block(X, start, stop), *layout, tiles, line)
+        return tiles
+    rows = X[start:stop]
+    if rows.itemsize not in rows.strides or not rows.flags.aligned:
+        rows = rows.copy(order="C")
+    lanes.load_dense(frozen(rows), *layout, tiles, line)
+    return tiles
 
 
 def map_rows(
@@ -53,19 +82,14 @@ def map_rows(
     if X.shape[1] != position.size:  # loops do not check bounds
         raise ValueError(f"X must have {position.size} columns, got {X.shape[1]}.")
     out = np.empty((X.shape[0], n_columns), X.dtype) if out is None else out
-    position, factor = frozen(position), frozen(factor.astype(X.dtype, copy=False))
+    layout = frozen(position), frozen(factor.astype(X.dtype, copy=False))
 
     def block(start: int, stop: int) -> None:
         line = lanes.line_for(stop - start, X.dtype, lanes.LINE_BYTES // n_parts)
-        n_tiles = -(-(stop - start) // len(line))
-        tiles = lanes.aligned_empty(n_tiles * width * len(line), X.dtype).reshape(n_tiles, -1)
-        if issparse(X):
-            lanes.load_csr(*csr_block(X, start, stop), position, factor, tiles, line)
-        else:
-            lanes.load_dense(frozen(np.ascontiguousarray(X[start:stop])), position, factor, tiles, line)
+        tiles = load_tiles(X, start, stop, layout, width, line)
         loop(tiles, out[start:stop], line)  # type: ignore[index]
 
-    for_row_blocks(block, X.shape[0], _BLOCK_BYTES // (width * X.dtype.itemsize))
+    for_row_blocks(block, X.shape[0], rows_of_block(X, width))
     return out
 
 

@@ -13,6 +13,7 @@ except ImportError as error:
 from craftmaps._system.progress import shown
 from craftmaps.dask.blocks import blocks_of
 from craftmaps.dask.cluster import Cluster
+from craftmaps.dask.looks import PartitionsAgain
 from craftmaps.dask.prediction import decision_function, predict, predict_proba, transform
 from craftmaps.learners.counting import Counting
 from craftmaps.learners.estimator import OnePassEstimator
@@ -36,7 +37,8 @@ def fit(
     """Fit an estimator to the rows of all partitions: the model is the one that a local `fit` on them gives.
 
     Rows are read twice, first for a survey that kernel, metric and landmarks are settled on; persist them if they fit
-    the cluster. With an explicit kernel and no metric one partition is surveyed.
+    the cluster. With an explicit kernel and no metric one partition is surveyed. Where `fit` would try the logistic
+    loss, rows are read again: once if their features fit the cluster, else at every look; `loss="squared"` avoids it.
 
     Parameters
     ----------
@@ -71,13 +73,15 @@ def fit(
     True
     """
     blocks = dict(enumerate(blocks_of(X, y, sample_weight)))
-    ready, cluster = prepared(estimator), Cluster.of(client, memory_limit)
+    ready, cluster = prepared(estimator, has_rows=True), Cluster.of(client, memory_limit)
     with shown(estimator.verbose) as progress:
         found = _survey(cluster, ready, blocks)
-        settled = settled_on(ready, found)
-        tally = cluster.tally(Counting(to_ship(settled), found.theta), blocks)  # type: ignore[union-attr]
+        settled = settled_on(ready, found, has_rows=True)
+        shipped = to_ship(settled)
+        tally = cluster.tally(Counting(shipped, found.theta), blocks)  # type: ignore[union-attr]
         progress.show(tally.n_rows, 1.0)
-        return finished(estimator, settled, tally)
+        itemsize = found.survey.entries.X.dtype.itemsize  # type: ignore[union-attr]
+        return finished(estimator, settled, tally, PartitionsAgain(cluster, blocks, shipped, itemsize))
 
 
 def _survey(cluster: Cluster, ready: OnePassEstimator, blocks: dict[int, Any]) -> Prepass | None:

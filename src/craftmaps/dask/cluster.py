@@ -1,4 +1,4 @@
-"""The workers of a Dask cluster, and how they add up what partitions come to.
+"""The workers of a Dask cluster, and how they add up, or keep, what partitions come to.
 
 Every worker adds up its own partitions, one after another, and the sums of the workers are added up in a tree. So one
 tally a worker is moved, and rows stay where they are read. All tasks are functional: if a worker is lost, Dask runs
@@ -20,7 +20,7 @@ from uuid import uuid4
 
 import cloudpickle
 import dask.config
-from dask import annotate  # type: ignore[attr-defined]
+from dask import annotate, persist  # type: ignore[attr-defined]
 from dask.core import get_dependencies, toposort
 from dask.delayed import Delayed
 from dask.highlevelgraph import HighLevelGraph
@@ -91,6 +91,11 @@ class Cluster:
         """How many parts are counted at once at the most."""
         return sum(worker.n_threads for worker in self.workers.values())
 
+    @property
+    def memory(self) -> float:
+        """The bytes that the tallies of all workers may take."""
+        return sum(worker.memory for worker in self.workers.values())
+
     def tally(self, counting: Counting, blocks: dict[int, Delayed], count: Callable = count_block) -> Tally:
         """Return the tally of all blocks, in several passes where no worker can hold all columns.
 
@@ -109,11 +114,8 @@ class Cluster:
 
         Every worker has as many chains as it has threads, or as fit its memory. Their sums are added up in a tree.
         """
-        tasks = dict(HighLevelGraph.merge(*(block.__dask_graph__() for block in blocks.values())))
-        owners = self.owners(tasks, [block.key for block in blocks.values()])
-        name, data, sums = f"craftmaps_{name}-{uuid4().hex}", cloudpickle.dumps(work), []
-        tasks = {key: task for key, task in tasks.items() if key in owners} | {f"{name}-what": (pickle.loads, data)}
-        shares = defaultdict(list)
+        name, tasks, owners, n_own_bytes = self._begun(name, work, blocks)
+        shares, sums = defaultdict(list), []
         for number, block in blocks.items():
             shares[owners[block.key]].append(number)
         for address, share in shares.items():
@@ -125,8 +127,26 @@ class Cluster:
                 tasks[key] = (_step, f"{name}-what", before, number, blocks[number].key, n_threads, topic)
                 ends[i % n_chains], owners[key] = key, address
             sums.append(_add_tree(tasks, f"{name}-worker{len(sums)}", list(ends.values())))
-        with self._listening(name):
-            return self._computed(tasks, _add_tree(tasks, f"{name}-sum", sums), owners, len(data))
+        (total,) = _results([_add_tree(tasks, f"{name}-sum", sums)], tasks)
+        with self._listening(name), self._placed(owners, n_own_bytes):
+            if self.client is None:
+                return total.compute()
+            return self.client.compute(total, optimize_graph=False).result()
+
+    def kept(self, name: str, work: Callable, blocks: dict[int, Delayed]) -> dict[int, Delayed]:
+        """Return `work(block, name)` of every block, kept in memory where it was computed, as blocks themselves.
+
+        What is lost with a worker is computed again.
+        """
+        name, tasks, owners, n_own_bytes = self._begun(name, work, blocks)
+        for number, block in blocks.items():
+            key = f"{name}-{number}"
+            tasks[key] = (_step, f"{name}-what", None, number, block.key, 1, None)
+            owners[key] = owners[block.key]
+        results = _results([f"{name}-{number}" for number in blocks], tasks)
+        with self._placed(owners, n_own_bytes):
+            kept = persist(*results) if self.client is None else self.client.persist(results, optimize_graph=False)
+        return dict(zip(blocks, kept, strict=True))
 
     def owners(self, tasks: dict[Any, Any], blocks: list[Any]) -> dict[Any, Any]:
         """Return the workers of blocks and of all that these need: a worker that holds some of it, or each in turn.
@@ -135,7 +155,7 @@ class Cluster:
         """
         held = {} if self.client is None else {key: who[0] for key, who in self.client.who_has().items() if who}
         known = dict.fromkeys(held) | tasks
-        needs = {key: get_dependencies(known, key) for key in known}
+        needs = {key: get_dependencies(known, key) - {key} for key in known}  # a block in memory stands for itself
         order, homes, turns = toposort(known, needs), dict(held), cycle(self.workers)
         for key in order:
             homes.setdefault(key, next((homes[need] for need in needs[key] if need in homes), None))
@@ -159,16 +179,33 @@ class Cluster:
         finally:
             self.client.unsubscribe_topic(topic)
 
-    def _computed(self, tasks: dict[Any, Any], key: str, owners: dict[Any, Any], n_bytes: int) -> Any:
-        """Compute a task, each at its owner as long as that lives; so many bytes of the graph are our own."""
-        total = Delayed(key, HighLevelGraph.from_collections(key, tasks, dependencies=()))
+    def _begun(
+        self, name: str, work: Callable, blocks: dict[int, Delayed]
+    ) -> tuple[str, dict[Any, Any], dict[Any, Any], int]:
+        """Return a name of its own, the tasks of blocks and of work for them, their owners, and the bytes of work."""
+        tasks = dict(HighLevelGraph.merge(*(block.__dask_graph__() for block in blocks.values())))
+        owners = self.owners(tasks, [block.key for block in blocks.values()])
+        name, data = f"craftmaps_{name}-{uuid4().hex}", cloudpickle.dumps(work)
+        tasks = {key: task for key, task in tasks.items() if key in owners} | {f"{name}-what": (pickle.loads, data)}
+        return name, tasks, owners, len(data)
+
+    @contextmanager
+    def _placed(self, owners: dict[Any, Any], n_bytes: int) -> Iterator[None]:
+        """Send each task to its owner, as long as that lives; so many bytes of the graph are our own."""
         if self.client is None:
-            return total.compute()
+            yield
+            return
         places = defaultdict(list, {key: [owner] for key, owner in owners.items() if owner is not None})
         # An estimator may be large for a graph, but what is kept elsewhere is lost with a worker.
         settings = {_LARGE_GRAPH: parse_bytes(dask.config.get(_LARGE_GRAPH)) + n_bytes}
         with dask.config.set(settings), annotate(workers=places.__getitem__, allow_other_workers=True):
-            return self.client.compute(total, optimize_graph=False).result()
+            yield
+
+
+def _results(keys: list[str], tasks: dict[Any, Any]) -> list[Delayed]:
+    """Return the results of some of the tasks."""
+    graph = HighLevelGraph.from_collections("craftmaps", tasks, dependencies=())
+    return [Delayed(key, graph, layer="craftmaps") for key in keys]
 
 
 def _step(work: Callable, total: Any, number: int, block: Any, n_threads: int, topic: str | None) -> Any:

@@ -1,7 +1,7 @@
 """Predictions as values that every language can read.
 
 A recipe is a list of steps that shape a row, the up-features of the shaped row, a down-projection of them, and a head:
-everything linear that follows, folded into one matrix in float64. `docs/export.rst` describes the format.
+everything linear that follows, folded into one matrix in float64. docs/internals/portable_format.rst has the format.
 
 A new kind of step is read in `row_steps.metric_steps`, and done by a function in `graph_steps._STEPS`, one in
 `c_shaping._CALLS`, and a file `web/step_KIND.js`; features likewise.

@@ -129,6 +129,8 @@ def _folded(
         return _rows(width), None, weights
     if isinstance(feature_map, CraftMap):
         up, down, kept = feature_map.up_, feature_map.down_, feature_map.n_kept_
+        if down is None:
+            return _folded(up, weights, width)
         if isinstance(down, FoldedHadamard) and isinstance(up, (RandomMaclaurin, TensorSketch)):
             return _columns(up), _fold(down, kept), _weights_of_sums(down, weights)
         n_out = weights.shape[0] - kept
@@ -167,6 +169,8 @@ def _whole_map(feature_map: Any) -> tuple[dict[str, Any], dict[str, Any] | None]
         features, between = _whole_map(feature_map.up_)
         if between is not None:
             raise refused("up-projection", feature_map.up_)
+        if feature_map.down_ is None:
+            return features, None
         return features, _down(feature_map.down_, feature_map.n_kept_)
     if isinstance(feature_map, HadamardProjection):
         return _rows(feature_map.n_features_in_), _down(feature_map, 0)
@@ -225,6 +229,11 @@ def _rows(width: int) -> dict[str, Any]:
 def _maclaurin(feature_map: RandomMaclaurin) -> dict[str, Any]:
     """Return what draws a Maclaurin map again."""
     shares = feature_map.shares_
+    if shares.n_quadratic:
+        raise TypeError(
+            "A map with exact quadratic columns cannot be exported: set up_components to an int or None "
+            "instead of 'auto', or exact_low_degrees to 'auto' instead of 'quadratic', and fit again."
+        )
     return {
         "kind": "maclaurin",
         "seed": str(feature_map.seed_),
@@ -277,6 +286,11 @@ def _kernel(kernel: Any) -> dict[str, Any]:
         return {"kind": "polynomial", **numbers}
     if isinstance(kernel, Exponential):
         return {"kind": "exponential", "gamma": float(kernel.gamma)}
+    if kernel.is_for_unit_rows:
+        raise TypeError(
+            f"Landmarks with the kernel {kernel!r} cannot be exported: use a Polynomial, Exponential or "
+            "MaclaurinSeries kernel, or a random map of this one."
+        )
     return {"kind": "series", "coefficients": kernel.maclaurin_coefficients().tolist()}
 
 

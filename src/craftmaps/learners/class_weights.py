@@ -18,13 +18,11 @@ def check_class_weight(class_weight: Any) -> None:
         raise ValueError(f"class_weight must have finite weights above 0, got {bad!r}.")
 
 
-def balanced_weights(
-    classes: NDArray, numbers: NDArray[np.int64], weight: NDArray[np.float64] | None
-) -> dict[Any, float]:
-    """Return weights that make all classes of rows count alike; rows have the numbers of their classes, and weights."""
-    counts = np.bincount(numbers, weight, minlength=classes.size)
-    seen = np.flatnonzero(counts)
-    return {classes[i].item(): float(counts.sum() / (seen.size * counts[i])) for i in seen}
+def balanced_weights(classes: NDArray, sums: NDArray[np.float64]) -> dict[Any, float]:
+    """Return weights that make all classes count alike, from the weights of their rows."""
+    seen = np.flatnonzero(sums)
+    labels = classes.tolist()
+    return {labels[i]: float(sums.sum() / (seen.size * sums[i])) for i in seen}
 
 
 def weights_of_classes(class_weight: Any, classes: NDArray) -> NDArray[np.float64]:

@@ -37,9 +37,10 @@ class CraftClassifier(ClassifierMixin, OnePassEstimator):
         Width E of the features; the model has E numbers for each class, the pass costs E^2 a row.
     feature_map : {"craft", "maclaurin", "tensorsketch", "landmarks"}, None or transformer, default="craft"
         None is a linear model of the shaped rows. A transformer is cloned.
-    up_components : int or None, default=None
+    up_components : int, "auto" or None, default=None
         Width D of the up-projection of "craft"; None means 8 * n_components, as in the
-        paper's tables.
+        paper's tables. "auto" is that of `CraftMap`: the smallest predicted kernel error, for narrow rows
+        with exact quadratic columns, which cannot be exported yet.
     metric : {"auto", "covariance", "gradient"}, None or transformer, default="auto"
         What rows go through first. "auto" compares rows as they are, standardised columns,
         covariance and gradient metrics.
@@ -77,13 +78,14 @@ class CraftClassifier(ClassifierMixin, OnePassEstimator):
         corrects scores by those of other classes, and so changes what is predicted. "auto" takes the matrix where
         rows that were left out call for it; with an explicit kernel and metric it means "temperature".
     loss : {"auto", "squared", "logistic"}, default="auto"
-        What is minimised. The logistic loss takes a few more looks at the rows after the pass, so it is for `fit`
-        alone, with one-vs-rest codes and an intercept. "auto" compares the two on rows left out, for at most 32
-        classes; with an explicit kernel and metric, and for rows that are looked at once, it means "squared".
+        What is minimised. The logistic loss takes a few more looks at the rows after the pass, so it is for `fit`,
+        here or on a cluster, with one-vs-rest codes and an intercept. "auto" compares the two on rows left out, for
+        at most 32 classes; with an explicit kernel and metric, and for rows that are looked at once, it means
+        "squared".
     class_weight : dict, "balanced" or None, default=None
         Weights of classes by label, 1 where a dict names none. They multiply the weights of rows in the pass, so
         they hold for choices, errors and probabilities too. "balanced" gives all classes equal weight; it needs
-        all rows, and so is for `fit` alone.
+        all rows, and so is for `fit`, here or on a cluster.
     random_state : int, RandomState instance or None, default=None
         Where the seed comes from; statistics of different rows add up if it is the same int.
     verbose : int, default=0
@@ -128,7 +130,7 @@ class CraftClassifier(ClassifierMixin, OnePassEstimator):
         n_components: int = 2048,
         *,
         feature_map: Any = "craft",
-        up_components: int | None = None,
+        up_components: int | str | None = None,
         metric: Any = "auto",
         normalize: bool | float | str = "auto",
         linear_columns: bool | str = "auto",

@@ -36,6 +36,7 @@ from craftmaps.learners.parameters import (
 )
 from craftmaps.learners.penalty_search import folds_of_splits
 from craftmaps.learners.persistence import saved_model
+from craftmaps.learners.rows_again import RowsAgain, RowsAtHand
 from craftmaps.learners.solving import Solver
 from craftmaps.learners.sparse_linear import SparseLinear
 from craftmaps.learners.stream_pass import learn_from_stream
@@ -84,7 +85,7 @@ class OnePassEstimator(ChoicesInHtml, BaseEstimator, ABC):
             except BaseException:
                 self._reset()
                 raise
-            return self._solve(folds, rows.values)
+            return self._solve(folds, RowsAtHand(*rows.values))
 
     def settle(self, X: Rows, y: Rows, sample_weight: Rows | None = None) -> Self:
         """Make the choices, fit the metric and draw the map on these rows, but count none of them."""
@@ -226,10 +227,7 @@ class OnePassEstimator(ChoicesInHtml, BaseEstimator, ABC):
         return OnePass(pass_settings(self), layout, self._new_targets())
 
     def _settled(self, X: Rows, y: Rows, sample_weight: Rows | None, has_rows: bool = False) -> tuple[Self, GivenRows]:
-        """Return an estimator that is settled on rows and has counted none, and the rows.
-
-        `has_rows` if they are all there are, and stay at hand after the pass.
-        """
+        """Return an estimator settled on rows, and the rows; `has_rows` if they are all, and stay after the pass."""
         new = self._fresh()
         rows = checked_rows(new, X, y, sample_weight, reset=True)
         if not rows.kept.size:
@@ -237,8 +235,10 @@ class OnePassEstimator(ChoicesInHtml, BaseEstimator, ABC):
         new._pass = new._begin()
         targets, y = new._targets.taking(rows.y)
         targets.check_solvable()
-        if has_rows:
-            targets = targets.knowing(y, rows.weight)
+        if not has_rows:
+            refuse_one_look(targets)
+        elif targets.needs_class_sums:
+            targets = targets.knowing(targets.class_sums(y, rows.weight))
         new._pass.settle(new._pass.survey(rows.X, y, rows.weight, targets), has_rows)
         return new, rows._replace(y=y)
 
@@ -290,7 +290,7 @@ class OnePassEstimator(ChoicesInHtml, BaseEstimator, ABC):
             )
         return self._pass
 
-    def _solve(self, folds: list[HeldOutFold] | None = None, rows: tuple | None = None) -> Self:
+    def _solve(self, folds: list[HeldOutFold] | None = None, rows: RowsAgain | None = None) -> Self:
         """Solve for all rows seen, on given folds or on those of the held-out sample; see `Solver`."""
         learned = self._going_on()
         learned.targets.check_solvable()

@@ -69,7 +69,7 @@ class FeatureRecipe:
     normalize: Any
     feature_map: Any
     n_components: int
-    up_components: int | None
+    up_components: int | str | None
     linear_columns: bool | str
     categories: Any
     n_rows: int
@@ -140,8 +140,12 @@ class FeatureRecipe:
 
     @property
     def _open_choices(self) -> tuple[Any, Any, Any]:
-        """Kernel, metric and normalize; with an explicit kernel and metric rows are scaled to unit length."""
-        is_settled = is_auto(self.normalize) and not is_auto(self.kernel) and not is_auto(self.metric)
+        """Kernel, metric and normalize.
+
+        Rows are scaled to unit length with an explicit kernel and metric, or a kernel that is meant for such rows.
+        """
+        is_explicit = not is_auto(self.kernel) and not is_auto(self.metric)
+        is_settled = is_auto(self.normalize) and (is_explicit or getattr(self.kernel, "is_for_unit_rows", False))
         return self.kernel, taken(self.metric), True if is_settled else self.normalize
 
     @property

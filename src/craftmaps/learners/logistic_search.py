@@ -6,24 +6,23 @@ at hand after the pass, a few quasi-Newton steps, with the Gram matrix of the ta
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from craftmaps._system.memory import available_memory
 from craftmaps._system.progress import Phase, tell
-from craftmaps._system.threads import cut
 from craftmaps.learners.few_rows import FewRows
 from craftmaps.learners.held_out import HeldOutFold
 from craftmaps.learners.left_out_scores import LeftOutScores, left_out_together
 from craftmaps.learners.penalty_race import PenaltyChoice
+from craftmaps.learners.rows_again import RowsAgain
 from craftmaps.learners.tally import Tally
 from craftmaps.learners.targets import Targets
-from craftmaps.least_squares.logistic_steps import Blocks, WeightedRows, blocks_of, logistic_regressions
+from craftmaps.least_squares.logistic_steps import blocks_of, logistic_regressions
 from craftmaps.least_squares.normal_equations import NormalEquations
 from craftmaps.least_squares.ridge_path import Solution
+from craftmaps.least_squares.row_looks import RowSource, WeightedRows
 
 MOST_CLASSES = 32  # with more, looks take longer than the pass
 _LOOKS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)  # after which solutions are compared
@@ -32,8 +31,6 @@ _PATIENCE = 2
 _TELLING_LOOKS, _HOPELESS = 6, 0.4  # so far behind squares after so many looks, the loss does not catch up
 # Of the preconditioner: a float32 factor of a matrix closer to singular leads steps astray.
 _PENALTY, _LEAST_ALPHA = 1e-5, 1e-3
-_MEMORY_SHARE = 0.3  # of what is free, for features that are kept between looks
-_BLOCK_ROWS = 1024
 
 
 class LogisticModel(NamedTuple):
@@ -53,33 +50,26 @@ class LogisticSearch:
         Whether the logistic loss is taken even if squares do better.
     looks : tuple of int
         After how many looks at the rows solutions are compared on rows left out.
-    memory : float or None
-        Bytes that the features of all rows may take to be kept between looks; None is a share of what is free.
     """
 
     is_forced: bool = False
     looks: tuple[int, ...] = _LOOKS
-    memory: float | None = None
 
     def run(
-        self, tally: Tally, rows: tuple, relative: float, choice: PenaltyChoice | None, few: FewRows | None
+        self, tally: Tally, rows: RowsAgain, relative: float, choice: PenaltyChoice | None, few: FewRows | None
     ) -> LogisticModel:
-        """Return the logistic model of all rows of a tally, given with targets and weights.
+        """Return the logistic model of all rows of a tally.
 
         `relative` is the penalty of the squared loss. The number of looks is chosen on rows left out, and the error
         that is reported for a fold is that of the solution which the other folds would choose. Folds of few rows are
         those of the held-out sample.
         """
         folds = [] if choice is None else choice.left_out
-        if few is not None:
-            problem = _Problem.of_few(tally, folds, few)
-        else:
-            memory = _MEMORY_SHARE * (available_memory() or np.inf) if self.memory is None else self.memory
-            problem = _Problem.of(tally, folds, rows, memory)
+        problem = _Problem.of(tally, folds, rows) if few is None else _Problem.of_few(tally, folds, few)
         groups = left_out_together(folds, tally.statistic.weight)
         parts = [problem.left_out(group, folds, tally.targets) for group in groups]
         solutions = logistic_regressions(
-            problem.blocks, problem.statistic, max(relative, _LEAST_ALPHA), _PENALTY, [None, *parts]
+            problem.rows, problem.statistic, max(relative, _LEAST_ALPHA), _PENALTY, [None, *parts]
         )
         scores, kept = LeftOutScores(folds, tally.targets), []
         is_large = tally.n_rows * tally.statistic.cross.shape[0] > _LARGE
@@ -115,34 +105,22 @@ def _judged(choice: PenaltyChoice, scores: LeftOutScores, are_squares: list[bool
 
 
 class _Problem(NamedTuple):
-    """Features of all rows, their statistic, the features of a fold, and the way from solutions to the map's features.
+    """All rows, their statistic, the features of a fold, and the way from solutions to the map's features.
 
     For few rows they are coordinates on axes of the space that these span: no more than there are rows.
     """
 
-    blocks: Blocks
+    rows: RowSource
     statistic: NormalEquations
     features_of: Callable[[int], NDArray]
     restored: Callable[[Solution], Solution]
 
     @classmethod
-    def of(cls, tally: Tally, folds: Sequence[HeldOutFold], rows: tuple, memory: float) -> Self:
-        """Return the problem of rows. Their features are kept if they fit in memory, else mapped at every look."""
-        X, y, weight = rows
-        features, encoded, width = tally.features, tally.targets.encoded, tally.statistic.cross.shape[0]
-        weight = np.asarray(tally.targets.weighted(y, np.ones(X.shape[0]) if weight is None else weight))
-        if X.dtype.itemsize * X.shape[0] * width > memory:
-
-            def mapped(part: slice) -> WeightedRows:
-                return WeightedRows(features(X[part]), encoded(y[part]), weight[part])
-
-            blocks: Blocks = [partial(mapped, part) for part in cut(X.shape[0], _BLOCK_ROWS)]
-        else:
-            Z = np.empty((X.shape[0], width), X.dtype)
-            for part in cut(X.shape[0], 4 * _BLOCK_ROWS):
-                Z[part] = features(X[part])
-            blocks = blocks_of(Z, encoded(y), weight)
-        return cls(blocks, tally.statistic, lambda i: features(folds[i].X), lambda solution: solution)
+    def of(cls, tally: Tally, folds: Sequence[HeldOutFold], rows: RowsAgain) -> Self:
+        """Return the problem of rows."""
+        return cls(
+            rows.through(tally), tally.statistic, lambda i: tally.features(folds[i].X), lambda solution: solution
+        )
 
     @classmethod
     def of_few(cls, tally: Tally, folds: Sequence[HeldOutFold], few: FewRows) -> Self:
@@ -173,5 +151,10 @@ def is_logistic_tried(tally: Tally, choice: PenaltyChoice | None) -> bool:
 def refuse_one_look(targets: Targets) -> None:
     """Refuse what needs all rows at once, where they are looked at in parts and only once."""
     targets.weighted(np.empty(0, getattr(targets, "classes", np.empty(0)).dtype), None)
+    refuse_logistic(targets)
+
+
+def refuse_logistic(targets: Targets) -> None:
+    """Refuse the logistic loss where rows are looked at only once."""
     if targets.loss == "logistic":
         raise ValueError("loss must be 'squared' or 'auto' for rows that are looked at once, got 'logistic': use fit.")

@@ -18,6 +18,7 @@ from craftmaps.learners.penalty_search import DEFAULT_ALPHAS
 from craftmaps.learners.persistence.stored_parameters import parameters_to_plain
 from craftmaps.learners.tally import Origin
 from craftmaps.maps.catalogue import MAP_NAMES
+from craftmaps.maps.craft_parts import check_up_components
 from craftmaps.maps.feature_map import check_choice, with_copied_kernel
 from craftmaps.shaping.category_columns import check_categories
 from craftmaps.shaping.row_features import same
@@ -89,6 +90,7 @@ def check_parameters(estimator: Any) -> None:
     if not is_auto(estimator.kernel) and not isinstance(estimator.kernel, DotProductKernel):
         raise TypeError(f"kernel must be 'auto' or a kernel of this library, got {estimator.kernel!r}.")
     check_scalar(estimator.n_components, "n_components", Integral, min_val=1)
+    check_up_components(estimator.up_components)
     if not hasattr(estimator.feature_map, "fit"):
         check_choice("feature_map", estimator.feature_map, (*MAP_NAMES, None))
     if not hasattr(estimator.metric, "fit"):
@@ -130,7 +132,7 @@ def pass_settings(estimator: Any) -> PassSettings:
         estimator.normalize,
         estimator.feature_map,
         int(estimator.n_components),
-        None if estimator.up_components is None else int(estimator.up_components),
+        estimator.up_components if estimator.up_components in (None, "auto") else int(estimator.up_components),
         estimator.linear_columns,
         estimator.categories,
         n_rows=estimator.settle_rows,

@@ -19,9 +19,10 @@ from craftmaps.learners.blocks import where
 from craftmaps.learners.counting import Counting, n_rows_of
 from craftmaps.learners.estimator import OnePassEstimator
 from craftmaps.learners.held_out import ALL_ROWS
-from craftmaps.learners.logistic_search import refuse_one_look
+from craftmaps.learners.logistic_search import refuse_logistic, refuse_one_look
 from craftmaps.learners.parameters import checked_rows
 from craftmaps.learners.prepass import LowestHashes, Prepass
+from craftmaps.learners.rows_again import RowsAgain
 from craftmaps.learners.survey import Survey
 from craftmaps.learners.tally import Tally
 from craftmaps.learners.waiting_rows import WaitingRows
@@ -29,12 +30,16 @@ from craftmaps.learners.waiting_rows import WaitingRows
 Sum = TypeVar("Sum", Prepass, Tally)
 
 
-def prepared(estimator: OnePassEstimator) -> OnePassEstimator:
-    """Return an estimator of the same parameters with its seed drawn, to be sent to workers."""
+def prepared(estimator: OnePassEstimator, has_rows: bool = False) -> OnePassEstimator:
+    """Return an estimator of the same parameters with its seed drawn, to be sent to workers.
+
+    `has_rows` if all parts can be looked at again after they were tallied.
+    """
     ready = estimator._fresh()
     if not (estimator.cv is None or isinstance(estimator.cv, Integral)):
         raise TypeError(f"cv must be an int or None to learn part by part, got {type(estimator.cv).__name__}.")
-    refuse_one_look(ready._new_targets())
+    if not has_rows:
+        refuse_logistic(ready._new_targets())
     return ready
 
 
@@ -42,7 +47,8 @@ def needs_survey(estimator: OnePassEstimator) -> bool:
     """Tell whether all rows must be surveyed; if not, the survey of any part that has rows will do."""
     any_width = copy(estimator)
     any_width.n_features_in_ = 1
-    return any_width._begin().settings.recipe.needs_rows
+    begun = any_width._begin()
+    return begun.settings.recipe.needs_rows or begun.targets.needs_class_sums
 
 
 def survey_part(estimator: OnePassEstimator, X: Rows, y: Rows, sample_weight: Rows | None = None) -> Prepass | None:
@@ -55,28 +61,31 @@ def survey_part(estimator: OnePassEstimator, X: Rows, y: Rows, sample_weight: Ro
         return None
     begun = local._begin()
     targets, y = begun.targets.taking(rows.y)
+    class_sums = targets.class_sums(y, rows.weight) if targets.needs_class_sums else None
     if not begun.settings.recipe.needs_rows:
         # Columns, precision and labels are enough: no other row need be sent.
-        return Prepass(replace(begun.survey(rows.X[:1], y[:1], None, targets), n_rows=rows.X.shape[0]), None)
+        one_row = begun.survey(rows.X[:1], y[:1], None, targets)
+        return Prepass(replace(one_row, n_rows=rows.X.shape[0]), None, class_sums)
     held_out, lowest = begun._held_out(rows.X[:0], y[:0], targets), None
     if held_out is not None:
         hashes = held_out.hashes(rows.X, targets.hashes(y))
         lowest = LowestHashes.of(hashes, held_out.size + begun.settings.recipe.n_first_rows)
-    return Prepass(begun.survey(rows.X, y, rows.weight, targets), lowest)
+    return Prepass(begun.survey(rows.X, y, rows.weight, targets), lowest, class_sums)
 
 
-def settled_on(estimator: OnePassEstimator, prepass: Prepass | None) -> OnePassEstimator:
+def settled_on(estimator: OnePassEstimator, prepass: Prepass | None, has_rows: bool = False) -> OnePassEstimator:
     """Return a prepared estimator settled on the survey of all rows; it has counted none."""
     if prepass is None:
         raise ValueError("There must be at least one row with a positive weight, got none.")
     if needs_survey(estimator):  # else it may be the survey of one part, and other parts have other labels
         prepass.survey.targets.check_solvable()
-    return _settled(estimator, prepass.survey)
+    return _settled(estimator, prepass.known_survey, has_rows)
 
 
 def settled_on_first(estimator: OnePassEstimator, blocks: Iterable[Any]) -> OnePassEstimator:
     """Return an estimator settled on the first rows of blocks, as `fit_stream` settles it; it has counted none."""
     ready, waiting, begun, targets = prepared(estimator), WaitingRows(), None, None
+    refuse_one_look(ready._new_targets())
     for X, y, *weight in blocks:
         rows = checked_rows(ready, X, y, weight[0] if weight else None, reset=begun is None)
         if not rows.kept.size:
@@ -91,14 +100,19 @@ def settled_on_first(estimator: OnePassEstimator, blocks: Iterable[Any]) -> OneP
     return _settled(ready, begun.survey(*waiting.first(begun.settings.recipe.n_first_rows), targets))
 
 
-def _settled(estimator: OnePassEstimator, survey: Survey) -> OnePassEstimator:
+def _settled(estimator: OnePassEstimator, survey: Survey, has_rows: bool = False) -> OnePassEstimator:
     """Return a prepared estimator settled on a survey."""
     settled = copy(estimator)
     settled.n_features_in_ = survey.layout.n_features
     if survey.layout.names is not None:
         settled.feature_names_in_ = survey.layout.names
     settled._pass = settled._begin()
-    settled._pass.settle(survey)
+    settled._pass.settle(survey, has_rows)
+    if settled._pass.sparse_features is not None:
+        raise ValueError(
+            f"A linear model of sparse rows of {survey.layout.n_features} columns is learned from all rows at once, "
+            "not part by part: use fit, or give a feature_map and linear_columns=False."
+        )
     del settled._pass._spent  # rows of which the hashes are enough to hold others out
     return settled
 
@@ -116,10 +130,13 @@ def added(part: Sum | None, total: Sum | None) -> Sum | None:
     return part
 
 
-def finished(estimator: OnePassEstimator, settled: OnePassEstimator, tally: Tally) -> OnePassEstimator:
-    """Give an estimator the model of a tally by a settled one."""
+def finished(
+    estimator: OnePassEstimator, settled: OnePassEstimator, tally: Tally, rows: RowsAgain | None = None
+) -> OnePassEstimator:
+    """Give an estimator the model of a tally by a settled one; its rows may be looked at again."""
     estimator._become(settled)
-    return estimator.finish(tally)
+    estimator._going_on().replace_tally(tally, is_shared=True)
+    return estimator._solve(rows=rows)
 
 
 def to_ship(estimator: OnePassEstimator) -> OnePassEstimator:
@@ -157,7 +174,7 @@ def tally_blocks(
         then read their own rows, once for the survey and once for the tally.
     executor : object with a method `map`, or a function such as `map`, default=map
         Executors of `concurrent.futures` and pools of `multiprocessing` and Ray have one; for joblib see
-        :doc:`/cluster`.
+        :doc:`/guide/cluster`.
     n_tasks : int, optional
         The number of tasks, each of which returns one tally; by default as many as this process may use threads.
 

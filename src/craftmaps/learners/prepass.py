@@ -1,6 +1,6 @@
 """What one look at all rows finds out before any is counted: a value that adds up."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,21 +41,36 @@ class LowestHashes:
 
 @dataclass(frozen=True, eq=False)
 class Prepass:
-    """The survey that features are settled on, and a bound on the held-out sample.
+    """The survey that features are settled on, a bound on the held-out sample, and perhaps sums over classes.
 
     Parameters
     ----------
     survey : Survey
     lowest : LowestHashes or None
         None if nothing is held out, or if not all rows are looked at.
+    class_sums : ndarray of shape (n_classes,), optional
+        Weights of the rows of each class, if weights of classes depend on them.
     """
 
     survey: Survey
     lowest: LowestHashes | None
+    class_sums: NDArray[np.float64] | None = None
 
     def __add__(self, other: "Prepass") -> "Prepass":
         lowest = None if self.lowest is None or other.lowest is None else self.lowest + other.lowest
-        return Prepass(self.survey + other.survey, lowest)
+        survey, sums = self.survey + other.survey, None
+        if self.class_sums is not None and other.class_sums is not None:
+            sums = np.zeros(survey.targets.n_columns)
+            sums[self.survey.targets.places(survey.targets)] += self.class_sums
+            sums[other.survey.targets.places(survey.targets)] += other.class_sums
+        return Prepass(survey, lowest, sums)
+
+    @property
+    def known_survey(self) -> Survey:
+        """The survey with the weights of classes that the rows give, if any depend on them."""
+        if self.class_sums is None:
+            return self.survey
+        return replace(self.survey, targets=self.survey.targets.knowing(self.class_sums))
 
     @property
     def n_rows(self) -> int:

@@ -25,9 +25,10 @@ class CraftRegressor(RegressorMixin, MultiOutputMixin, OnePassEstimator):
         Width E of the features; the model has E numbers for each target, the pass costs E^2 a row.
     feature_map : {"craft", "maclaurin", "tensorsketch", "landmarks"}, None or transformer, default="craft"
         None is a linear model of the shaped rows. A transformer is cloned.
-    up_components : int or None, default=None
+    up_components : int, "auto" or None, default=None
         Width D of the up-projection of "craft"; None means 8 * n_components, as in the
-        paper's tables.
+        paper's tables. "auto" is that of `CraftMap`: the smallest predicted kernel error, for narrow rows
+        with exact quadratic columns, which cannot be exported yet.
     metric : {"auto", "covariance", "gradient"}, None or transformer, default="auto"
         What rows go through first. "auto" compares rows as they are, standardised columns,
         covariance and gradient metrics.
@@ -91,7 +92,7 @@ class CraftRegressor(RegressorMixin, MultiOutputMixin, OnePassEstimator):
         n_components: int = 2048,
         *,
         feature_map: Any = "craft",
-        up_components: int | None = None,
+        up_components: int | str | None = None,
         metric: Any = "auto",
         normalize: bool | float | str = "auto",
         linear_columns: bool | str = "auto",

@@ -11,6 +11,7 @@ from craftmaps.learners.fitted_model import FittedModel, Solved
 from craftmaps.learners.held_out import HeldOutFold
 from craftmaps.learners.logistic_search import LogisticSearch, is_logistic_tried, refuse_one_look
 from craftmaps.learners.penalty_search import PenaltySearch
+from craftmaps.learners.rows_again import RowsAgain
 from craftmaps.learners.tally import Tally
 
 
@@ -31,10 +32,10 @@ class Solver:
     fit_intercept: bool
     cv: Any
 
-    def solve(self, tally: Tally, folds: list[HeldOutFold] | None = None, rows: tuple | None = None) -> Solved:
+    def solve(self, tally: Tally, folds: list[HeldOutFold] | None = None, rows: RowsAgain | None = None) -> Solved:
         """Choose alpha, on given folds or on those of the held-out sample, and solve.
 
-        If all rows, with targets and weights, are at hand, classes may be learned with the logistic loss.
+        If all rows can be looked at again, classes may be learned with the logistic loss.
         """
         if rows is None:
             refuse_one_look(tally.targets)

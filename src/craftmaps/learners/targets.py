@@ -22,14 +22,13 @@ from craftmaps.learners.calibration import Calibration, calibrate
 from craftmaps.learners.class_weights import balanced_weights, weights_of_classes
 from craftmaps.learners.labels import LONGEST, labels_from_plain
 from craftmaps.learners.output_codes import OutputCode
+from craftmaps.learners.target_spread import to_one_spread, without_extremes
 
 if TYPE_CHECKING:
     from craftmaps.learners.penalty_race import PenaltyChoice
 
 Errors = Callable[[NDArray, NDArray], NDArray[np.float64]]
 LOSSES = ("squared", "logistic")
-_QUARTILES = 1.349  # distance of the quartiles of a normal distribution of deviation 1
-_MOST_SPREADS = 20.0
 
 
 class Targets(Protocol):
@@ -57,8 +56,17 @@ class Targets(Protocol):
         """Return targets with room for those of others."""
         ...
 
-    def knowing(self, y: NDArray, weight: NDArray[np.float64] | None) -> Self:
-        """Return targets whose weights of classes are known from all rows."""
+    @property
+    def needs_class_sums(self) -> bool:
+        """Whether weights of classes are still to be found from all rows."""
+        ...
+
+    def class_sums(self, y: NDArray, weight: NDArray[np.float64] | None) -> NDArray[np.float64]:
+        """Return the weights of the rows of each class, which add up over rows in many places."""
+        ...
+
+    def knowing(self, class_sums: NDArray[np.float64]) -> Self:
+        """Return targets whose weights of classes are known from the sums of all rows."""
         ...
 
     def weighted(self, y: NDArray, weight: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
@@ -114,7 +122,7 @@ class Targets(Protocol):
 class ClassTargets:
     """The classes seen so far, in order, the code that their scores are made with, and how these are calibrated.
 
-    `loss` is "squared", "logistic" or "auto": the better one of the two, if the rows are at hand after the pass.
+    `loss` is "squared", "logistic" or "auto": the better one of the two, if rows can be looked at after the pass.
     `class_weight` is None, a dict of weights of labels, or "balanced" until all rows are known.
     """
 
@@ -156,10 +164,15 @@ class ClassTargets:
             raise ValueError(f"class_weight must be the same, got {self.class_weight} and {other.class_weight}.")
         return self.widened(other.classes)
 
-    def knowing(self, y: NDArray, weight: NDArray[np.float64] | None) -> Self:
-        if not isinstance(self.class_weight, str):
-            return self
-        return replace(self, class_weight=balanced_weights(self.classes, self.numbers(y), weight))
+    @property
+    def needs_class_sums(self) -> bool:
+        return isinstance(self.class_weight, str)
+
+    def class_sums(self, y: NDArray, weight: NDArray[np.float64] | None) -> NDArray[np.float64]:
+        return np.bincount(self.numbers(y), weight, minlength=self.classes.size).astype(np.float64)
+
+    def knowing(self, class_sums: NDArray[np.float64]) -> Self:
+        return replace(self, class_weight=balanced_weights(self.classes, class_sums))
 
     def weighted(self, y: NDArray, weight: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
         if self.class_weight is None:
@@ -253,7 +266,14 @@ class NumberTargets:
     def check_solvable(self) -> None:
         pass
 
-    def knowing(self, y: NDArray, weight: NDArray[np.float64] | None) -> "NumberTargets":
+    @property
+    def needs_class_sums(self) -> bool:
+        return False
+
+    def class_sums(self, y: NDArray, weight: NDArray[np.float64] | None) -> NDArray[np.float64]:
+        return np.empty(0)
+
+    def knowing(self, class_sums: NDArray[np.float64]) -> "NumberTargets":
         return self
 
     def weighted(self, y: NDArray, weight: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
@@ -277,11 +297,11 @@ class NumberTargets:
         return np.mean((outputs - y) ** 2, axis=1)
 
     def balanced(self, y: NDArray) -> NDArray:
-        y = _without_extremes(y)
-        return y * _to_one_spread(y)
+        y = without_extremes(y)
+        return y * to_one_spread(y)
 
     def balanced_errors(self, y: NDArray) -> Errors:
-        factors = _to_one_spread(y)
+        factors = to_one_spread(y)
         return lambda outputs, y: self.errors(outputs * factors, y * factors)
 
     def calibrated(self, choice: "PenaltyChoice | None") -> None:
@@ -304,24 +324,3 @@ class NumberTargets:
 def _as_text(label: Any) -> str:
     """Return a label as text, a whole number of any type without a point."""
     return str(int(label)) if isinstance(label, float) and label.is_integer() else str(label)
-
-
-def _without_extremes(y: NDArray) -> NDArray[np.float64]:
-    """Return targets with the median in place of those many spreads away: a few of them would decide every comparison.
-
-    Cut off instead of replaced, one in 500 would still outweigh the noise of all others. The spread is that of a normal
-    distribution of the same quartiles, or the deviation if these are equal.
-    """
-    low, median, high = np.quantile(y, (0.25, 0.5, 0.75), axis=0)
-    spread = (high - low) / _QUARTILES
-    spread = np.where(spread > 0, spread, np.std(y, axis=0))
-    return np.where(np.abs(y - median) > _MOST_SPREADS * spread, median, y)
-
-
-def _to_one_spread(y: NDArray) -> NDArray[np.float64]:
-    """Return factors that bring all targets to the root of their mean variance; 1 if there is only one."""
-    spread = np.std(y, axis=0)
-    factors = np.ones(y.shape[1])
-    if y.shape[1] > 1:
-        np.divide(np.sqrt(np.mean(spread**2)), spread, out=factors, where=spread > 0)
-    return factors

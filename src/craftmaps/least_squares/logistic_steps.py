@@ -1,6 +1,6 @@
 """Logistic regressions from the sums of a least-squares fit: a few looks at the rows, the Gram matrix as Hessian."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,25 +11,12 @@ from craftmaps._system.threads import cut, for_each, serial_blas
 from craftmaps.least_squares.cholesky import factor_in_place
 from craftmaps.least_squares.normal_equations import NormalEquations
 from craftmaps.least_squares.ridge_path import Solution
+from craftmaps.least_squares.row_looks import SCALES, Losses, RowBlocks, RowSource, ScaledLosses, WeightedRows
 
-_SCALES = tuple(2.0 ** np.arange(-1, 7))
 _MEMORY = 10
 _MOST_HALVINGS = 6
 _SHORTER = 0.4
 _BLOCK_ROWS = 1024
-_CACHED_BYTES, _FEWEST_CACHED_ROWS = 2**20, 64
-_BLOCKS_AT_ONCE = 16  # sums of more would fill the memory
-
-
-class WeightedRows(NamedTuple):
-    """Features of rows, the indicators of their classes, and weights."""
-
-    Z: NDArray
-    targets: NDArray
-    weight: NDArray[np.float64]
-
-
-Blocks = Sequence[Callable[[], WeightedRows]]
 
 
 class Preconditioner:
@@ -71,7 +58,7 @@ class Preconditioner:
 
 
 def logistic_regressions(
-    blocks: Blocks,
+    rows: RowSource,
     statistic: NormalEquations,
     alpha: float,
     penalty: float,
@@ -87,8 +74,7 @@ def logistic_regressions(
 
     Parameters
     ----------
-    blocks : sequence of functions without arguments
-        Each returns some of the rows, the same ones every time.
+    rows : RowSource
     statistic : NormalEquations
         Of all these rows.
     alpha : float
@@ -96,9 +82,9 @@ def logistic_regressions(
     penalty : float
         In the same units.
     left_out : sequence of WeightedRows or None
-        The rows that each regression is fitted without; they are among those of the blocks.
+        The rows that each regression is fitted without; they are among those of the source.
     """
-    objective = _Objective(blocks, Preconditioner(statistic, alpha), penalty, left_out)
+    objective = _Objective(rows, Preconditioner(statistic, alpha), penalty, left_out)
     descents = [_Descent(point, objective.precondition) for point in objective.starts(statistic)]
     live = list(range(len(descents)))
     while live:
@@ -112,10 +98,11 @@ def logistic_regressions(
         live = [i for i in live if not descents[i].is_over]
 
 
-def blocks_of(Z: NDArray, targets: NDArray, weight: NDArray[np.float64]) -> Blocks:
-    """Return the blocks of rows that are in memory."""
+def blocks_of(Z: NDArray, targets: NDArray, weight: NDArray[np.float64]) -> RowBlocks:
+    """Return the blocks of rows whose features are in memory."""
     rows = WeightedRows(Z, targets, weight)
-    return [lambda part=part: WeightedRows(*(array[part] for array in rows)) for part in cut(Z.shape[0], _BLOCK_ROWS)]
+    parts = cut(Z.shape[0], _BLOCK_ROWS)
+    return RowBlocks([lambda part=part: WeightedRows(*(array[part] for array in rows)) for part in parts])
 
 
 class _Value(NamedTuple):
@@ -169,9 +156,9 @@ class _Objective:
     """The mean losses of several regressions, each without the rows that it leaves out."""
 
     def __init__(
-        self, blocks: Blocks, precondition: Preconditioner, penalty: float, left_out: Sequence[WeightedRows | None]
+        self, rows: RowSource, precondition: Preconditioner, penalty: float, left_out: Sequence[WeightedRows | None]
     ):
-        self.blocks, self.precondition, self.left_out = blocks, precondition, left_out
+        self.rows, self.precondition, self.left_out = rows, precondition, left_out
         self.mean = precondition.mean
         self.ridge = penalty * precondition.unit / precondition.weight
 
@@ -188,20 +175,14 @@ class _Objective:
             point = self.precondition(centred)
             point[-1] = sums / weight
             points.append(point)
-        coef, shift, n_classes = self._stacked(points)
-
-        def losses(rows: WeightedRows) -> tuple[NDArray[np.float64]]:
-            outputs = (rows.Z @ coef.astype(rows.Z.dtype) + shift).reshape(len(rows.Z), len(points), n_classes)
-            scaled = [_softmax(scale * outputs, rows.targets[:, None])[0] for scale in _SCALES]
-            return (np.array([rows.weight @ loss for loss in scaled]),)
-
-        best = np.argmin(self._over_blocks(losses)[0], axis=0)
-        return [_SCALES[int(i)] * point for i, point in zip(best, points, strict=True)]
+        coef, shift, _ = self._stacked(points)
+        best = np.argmin(self.rows.added_up(ScaledLosses(coef, shift, len(points))), axis=0)
+        return [SCALES[int(i)] * point for i, point in zip(best, points, strict=True)]
 
     def __call__(self, points: list[NDArray[np.float64]], which: Sequence[int]) -> list[_Value]:
         """Return the losses and gradients of some of the regressions, from one look at the rows."""
         coef, shift, n_classes = self._stacked(points)
-        total = _Sums(*self._over_blocks(lambda rows: _sums(rows, coef, shift, len(points))))
+        total = self.rows.added_up(Losses(coef, shift, len(points)))
         values: list[Any] = [None] * len(points)
 
         def one(j: int) -> None:
@@ -210,7 +191,7 @@ class _Objective:
             products, differences = total.products[:, columns], total.differences[columns]
             rows = self.left_out[which[j]]
             if rows is not None:
-                part = _sums(rows, coef[:, columns], shift[columns], 1)
+                part = Losses(coef[:, columns], shift[columns], 1)(rows)
                 weight, loss = weight - part.weight, loss - part.losses[0]
                 products, differences = products - part.products, differences - part.differences
             gradient = np.vstack([products - np.outer(self.mean, differences), differences]) / weight
@@ -229,54 +210,6 @@ class _Objective:
         """Return the coefficients and intercepts of all regressions side by side, and the number of classes."""
         stacked = np.hstack(points)
         return stacked[:-1], stacked[-1] - self.mean @ stacked[:-1], points[0].shape[1]
-
-    def _over_blocks(self, task: Callable[[WeightedRows], tuple]) -> tuple:
-        """Return the sums of what a function makes of every block, in the order of the rows."""
-        total: tuple = ()
-        for some in cut(len(self.blocks), _BLOCKS_AT_ONCE):
-            blocks = self.blocks[some]
-            parts: list[tuple] = [()] * len(blocks)
-
-            def work(i: int, blocks=blocks, parts=parts) -> None:
-                parts[i] = task(blocks[i]())
-
-            for_each(work, range(len(blocks)))
-            for part in parts:
-                total = tuple(a + b for a, b in zip(total, part, strict=True)) if total else tuple(part)
-        return total
-
-
-class _Sums(NamedTuple):
-    """Weight, losses, products of features and differences, and sums of differences of rows."""
-
-    weight: float
-    losses: NDArray[np.float64]
-    products: NDArray[np.float64]
-    differences: NDArray[np.float64]
-
-
-def _sums(rows: WeightedRows, coef: NDArray, shift: NDArray, n_models: int) -> _Sums:
-    """Return the sums of rows for coefficients of several models side by side."""
-    coef = coef.astype(rows.Z.dtype)
-    total, products = np.zeros(n_models), np.zeros(coef.shape, rows.Z.dtype)
-    all_differences = np.zeros(coef.shape[1])
-    # So few rows at a time that their features are still in the cache for the second product.
-    for part in cut(len(rows.Z), max(_FEWEST_CACHED_ROWS, _CACHED_BYTES // rows.Z[:1].nbytes)):
-        Z, targets, weight = rows.Z[part], rows.targets[part, None], rows.weight[part]
-        losses, shares = _softmax((Z @ coef + shift).reshape(len(Z), n_models, -1), targets)
-        differences = ((shares - targets) * weight[:, None, None]).reshape(len(Z), -1)
-        products += Z.T @ differences.astype(Z.dtype)
-        total += weight @ losses
-        all_differences += differences.sum(axis=0)
-    return _Sums(float(rows.weight.sum()), total, products.astype(np.float64), all_differences)
-
-
-def _softmax(outputs: NDArray, targets: NDArray) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the losses and the probabilities of classes, along the last axis."""
-    outputs = outputs - outputs.max(axis=-1, keepdims=True)
-    shares = np.exp(outputs)
-    sums = shares.sum(axis=-1)
-    return np.log(sums) - (outputs * targets).sum(axis=-1), shares / sums[..., None]
 
 
 def _direction(gradient: NDArray, pairs: list, precondition: Preconditioner) -> NDArray[np.float64]:

@@ -48,7 +48,7 @@ class MapEntry:
     most_components: int = 2**14
     holds_rows: bool = False
 
-    def make(self, kernel: Any, n_components: int, up_components: int | None, seed: int) -> Any:
+    def make(self, kernel: Any, n_components: int, up_components: int | str | None, seed: int) -> Any:
         """Return a map, not yet fitted; `up_components` counts if it has an up-projection."""
         width = {"up_components": up_components} if self.up_factors else {}
         return self.map_class(kernel, n_components, **width, **self.parameters, random_state=seed)
@@ -60,6 +60,8 @@ class MapEntry:
         for factor in self.up_factors or (1,):
             if factor * n_components <= _WIDEST_UP:
                 yield self.make(kernel, n_components, factor * n_components, seed)
+        if self.up_factors:
+            yield self.make(kernel, n_components, "auto", seed)
 
 
 CATALOGUE: dict[str, MapEntry] = {
@@ -80,6 +82,6 @@ def map_name(feature_map: Any) -> Any:
     return next((name for name, entry in CATALOGUE.items() if type(feature_map) is entry.map_class), feature_map)
 
 
-def make_map(name: str, kernel: Any, n_components: int, *, up_components: int | None = None, seed: int) -> Any:
+def make_map(name: str, kernel: Any, n_components: int, *, up_components: int | str | None = None, seed: int) -> Any:
     """Return the map of a name, not yet fitted; `up_components` counts if it has an up-projection."""
     return CATALOGUE[name].make(kernel, n_components, up_components, seed)

@@ -15,6 +15,7 @@ from craftmaps.maps.craft_parts import (
     UP_MAPS,
     added_variance,
     apply_to_rows,
+    check_up_components,
     checked_kept,
     checked_parts,
     checked_up,
@@ -27,6 +28,7 @@ from craftmaps.maps.feature_map import FeatureMap, KernelMap, NoState, SeededMap
 from craftmaps.maps.fused import can_be_fused, fused_transform, fused_weights
 from craftmaps.maps.moments import EstimateMoments
 from craftmaps.maps.projections import FoldedHadamard, HadamardProjection, SubsampledHadamard
+from craftmaps.maps.up_choice import UP_FACTOR, best_kept, best_up
 
 
 class CraftState(NamedTuple):
@@ -48,7 +50,7 @@ class CraftMap(KernelMap):
 
     Parameters
     ----------
-    kernel : Polynomial, Exponential or MaclaurinSeries, default=Polynomial()
+    kernel : Polynomial, Exponential or another kernel, default=Polynomial()
     n_components : int, default=1024
         Output width E.
     up : {"maclaurin", "tensorsketch"} or transformer, default="maclaurin"
@@ -56,9 +58,12 @@ class CraftMap(KernelMap):
         constant and linear columns bypass the down-projection where that lowers the predicted error. A transformer
         is cloned, and all of its output is projected down; a map of this library uses its own
         kernel and `n_components`.
-    up_components : int or None, default=None
-        Width D of an up-projection given by name; None means 8 * n_components, as
-        in the paper's tables.
+    up_components : int, "auto" or None, default=None
+        Width D of an up-projection given by name; None means 8 * n_components, as in the paper's tables. "auto"
+        compares the predicted errors of D = 8 * n_components and of no down-projection at all, D = `n_components`,
+        on a sample of the rows given to `fit`. With `up="maclaurin"` it also compares both with exact
+        quadratic columns (`exact_low_degrees="quadratic"` of `RandomMaclaurin`), where there is room for
+        them, and takes the smallest.
     down : {"hadamard", "gaussian"} or random projection, default="hadamard"
         The down-projection. "hadamard" adds up chunks of the D up-features with random signs and transforms
         the sum, which keeps the first rows of a randomised Hadamard transform of all of them (`FoldedHadamard`);
@@ -73,8 +78,8 @@ class CraftMap(KernelMap):
         Seed, `n_kept_` and the state of `up_` are all that is needed to draw the map again.
     up_ : transformer
         The fitted up-projection.
-    down_ : transformer
-        The fitted down-projection.
+    down_ : transformer or None
+        The fitted down-projection; None if `up_components="auto"` chose none.
     n_kept_ : int
         Number of columns, the last ones of the up-projection, that bypass the down-projection.
 
@@ -98,7 +103,7 @@ class CraftMap(KernelMap):
         n_components: int = 1024,
         *,
         up: Any = "maclaurin",
-        up_components: int | None = None,
+        up_components: int | str | None = None,
         down: Any = "hadamard",
         random_state: Any = None,
     ):
@@ -110,48 +115,40 @@ class CraftMap(KernelMap):
         self.random_state = random_state
 
     _State = CraftState
+    down_: Any
 
     def _check_parameters(self) -> None:
         """Refuse parameters that cannot work."""
         check_kernel(self.kernel)
         check_scalar(self.n_components, "n_components", Integral, min_val=1)
-        if self.up_components is not None:
-            check_scalar(self.up_components, "up_components", Integral, min_val=1)
+        check_up_components(self.up_components)
         make_down(self.down, int(self.n_components), seed=0)
 
     def _allocate(self, rows: SampledRows) -> None:
         """Prepare the up-projection and choose the columns to keep."""
-        up = make_up(self.up, self.kernel, self._up_components, child_seed(self.seed_, "up"))
-        if isinstance(up, SeededMap):
-            up._prepare(rows)
+        seed, E = child_seed(self.seed_, "up"), int(self.n_components)
+        if isinstance(self.up, str) and self.up_components == "auto":
+            up, self.n_kept_ = best_up(self.up, self.kernel, self.down, E, rows, (self.seed_, seed))
         else:
-            up = up.fit(rows.X)
+            up = make_up(self.up, self.kernel, self._up_components, seed)
+            if isinstance(up, SeededMap):
+                up._prepare(rows)
+            else:
+                up = up.fit(rows.X)
+            # All columns of a given map are projected down.
+            self.n_kept_ = best_kept(up, self.down, E, rows, self.seed_)[0] if self.up == "maclaurin" else 0
         self.up_ = up
-        self.n_kept_ = self._choose_kept(rows)
         if isinstance(up, FeatureMap):
             self._make_down(up._n_features_out)
         else:  # a foreign transformer shows its width by a row
             self._make_down(apply_to_rows(up, rows.X[:1], rows.X.dtype).shape[1])
 
-    def _choose_kept(self, rows: SampledRows) -> int:
-        """Choose how many exact columns bypass the down-projection: none, the constant, or all.
-
-        A kept column stays exact and adds nothing to the error of the others, but takes one of their places.
-        """
-        if self.up != "maclaurin":
-            return 0  # all columns of a given map are projected down
-        shares, n_components = self.up_.shares_, int(self.n_components)
-        left, right = rows.halves(self.seed_)
-        errors = {
-            n_kept: float(np.mean(added_variance(self.up_, self.down, n_components, left, right, n_kept)))
-            for n_kept in {0, shares.n_constant, shares.n_constant + shares.n_linear}
-            if n_kept < min(n_components, self.up_.n_components)
-        }
-        return min(errors, key=lambda n_kept: errors[n_kept])
-
     def _make_down(self, up_width: int) -> None:
         """Make the down-projection for all but the kept columns; draw nothing."""
         self._n_down = up_width - self.n_kept_
+        if not self._n_down:
+            self.down_ = None
+            return
         self.down_ = make_down(self.down, int(self.n_components) - self.n_kept_, child_seed(self.seed_, "down"))
         if isinstance(self.down_, SeededMap):
             self.down_._restore(self._n_down, NoState())
@@ -166,7 +163,7 @@ class CraftMap(KernelMap):
             self.down_._draw(shuffle=False)
         elif isinstance(self.down_, SeededMap):
             self.down_._draw()
-        else:
+        elif self.down_ is not None:
             self.down_.fit(np.zeros((1, self._n_down)))  # random projections look at the width only
         # Whether one loop runs both projections, and whether it ends with a transform that weights can take over.
         self._is_fused = can_be_fused(self.up_, self.down_)
@@ -185,7 +182,7 @@ class CraftMap(KernelMap):
         """Return the parameters for a model file: a given up-projection is in the state, of `down` the seed is kept."""
         changed: dict[str, Any] = {} if isinstance(self.up, str) else {"up": None}
         if self.down != "hadamard":
-            changed["down"] = {"random_state": int(self.down_.seed_)}
+            changed["down"] = {"random_state": 0 if self.down_ is None else int(self.down_.seed_)}
         return super()._saved_parameters() | changed
 
     def _refuse_unsavable(self) -> None:
@@ -204,21 +201,27 @@ class CraftMap(KernelMap):
 
     def _checked_state(self, fields: Any, width: int) -> CraftState:
         """Return the up-projection and the kept columns from a model file."""
-        up = checked_up(fields, width, self.up, self._up_components)
-        return CraftState(up, checked_kept(fields, up, self.up, int(self.n_components)))
+        E, is_auto = int(self.n_components), self.up_components == "auto"
+        up = checked_up(fields, width, self.up, {UP_FACTOR * E, E} if is_auto else {self._up_components})
+        return CraftState(up, checked_kept(fields, up, self.up, E, is_auto))
 
     def _drawing_costs(self) -> Iterator[DrawingCost]:
         """Yield the costs of both projections."""
         yield from self.up_._drawing_costs()
-        yield from self.down_._drawing_costs()
+        if self.down_ is not None:
+            yield from self.down_._drawing_costs()
 
     @property
     def _up_components(self) -> int:
-        """Width of an up-projection given by name."""
-        return int(self.up_components or 8 * int(self.n_components))
+        """Width of an up-projection given by name, unless it is chosen."""
+        if self.up_components in (None, "auto"):
+            return UP_FACTOR * int(self.n_components)
+        return int(self.up_components)
 
     def _transform_rows(self, X: Any) -> NDArray[np.floating]:
         """Map validated rows."""
+        if self.down_ is None:
+            return self.up_._transform_rows(X)
         if self._is_fused:
             return fused_transform(X, self.up_, self.down_, self._fused_weights)
         return transform_in_blocks(X, self.up_, self.down_, self._n_down, self._n_features_out)
@@ -229,6 +232,10 @@ class CraftMap(KernelMap):
             fused_transform(X, self.up_, self.down_, self._fused_weights, out)
         else:
             super()._transform_into(X, out)
+
+    @property
+    def _shows_nonfinite_rows(self) -> bool:
+        return self._is_fused and self.up_._shows_nonfinite_rows
 
     def _folded(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """Turn the weights of features into weights of the sum of chunks, by the last Hadamard transform."""
@@ -256,6 +263,8 @@ class CraftMap(KernelMap):
     def _estimate_moments(self, X: Any, Y: Any = None) -> EstimateMoments:
         """Return the moments of the estimate at all pairs of rows."""
         up = self._known_up._estimate_moments(X, Y)
+        if self.down_ is None:
+            return up
         E, density = int(self.n_components), getattr(self.down_, "density_", None)
         added = added_variance(self.up_, self.down, E, X, Y, self.n_kept_, density)
         return up._replace(variance=up.variance + added)
@@ -263,6 +272,8 @@ class CraftMap(KernelMap):
     def _operations(self, density: float) -> float:
         """Count the arithmetic of a row: both projections."""
         up = self.up_._operations(density)
+        if self.down_ is None:
+            return up
         if isinstance(self.down_, HadamardProjection):
             return up + self.down_._operations(1.0)
         return up + 2.0 * self._n_down * int(self.n_components)

@@ -1,5 +1,6 @@
 """The two projections of a compact map: how they are made, applied and read from files, and their variance."""
 
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -7,6 +8,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.random_projection import BaseRandomProjection, GaussianRandomProjection
+from sklearn.utils import check_scalar
 
 from craftmaps._rows.tiling import next_power_of_two
 from craftmaps._system.fields import DamagedError
@@ -26,6 +28,14 @@ UP_MAPS: dict[str | None, tuple[type, ...]] = {
     "tensorsketch": (TensorSketch,),
     None: (RandomMaclaurin, TensorSketch),
 }
+
+
+def check_up_components(up_components: Any) -> None:
+    """Refuse a width of the up-projection that is not a whole number, "auto" or None."""
+    if isinstance(up_components, str) and up_components != "auto":
+        raise ValueError(f"up_components must be an int, 'auto' or None, got {up_components!r}.")
+    if not (up_components is None or isinstance(up_components, str)):
+        check_scalar(up_components, "up_components", Integral, min_val=1)
 
 
 def make_up(up: Any, kernel: DotProductKernel, width: int, seed: int) -> Any:
@@ -109,32 +119,35 @@ def added_variance(
 
 def checked_parts(fields: Any) -> dict[str, Any]:
     """Return the parameters up, up_components and down from an untrusted model file."""
-    is_default = fields.value("up_components") is None
+    is_named = fields.value("up_components") in (None, "auto")
     if isinstance(fields.value("down"), dict):
         down = SubsampledHadamard(random_state=fields.object("down").seed("random_state"))
     else:
         down = fields.one_of("down", ("hadamard",))
     return {
         "up": fields.one_of("up", tuple(UP_MAPS)),
-        "up_components": None if is_default else fields.whole("up_components", 1, WIDEST_MAP),
+        "up_components": (fields.value("up_components") if is_named else fields.whole("up_components", 1, WIDEST_MAP)),
         "down": down,
     }
 
 
-def checked_up(fields: Any, width: int, name: str | None, n_columns: int) -> Any:
-    """Return the up-projection from an untrusted model file; one given by name has `n_columns`."""
+def checked_up(fields: Any, width: int, name: str | None, widths: set[int]) -> Any:
+    """Return the up-projection from an untrusted model file; one given by name has one of the widths."""
     up = fields.map("up_", width, UP_MAPS[name])
-    if name is not None and up._n_features_out != n_columns:
-        raise DamagedError(f"{fields.path('up_')} has {up._n_features_out} columns, expected {n_columns}")
+    if name is not None and up._n_features_out not in widths:
+        expected = " or ".join(map(str, sorted(widths)))
+        raise DamagedError(f"{fields.path('up_')} has {up._n_features_out} columns, expected {expected}")
     return up
 
 
-def checked_kept(fields: Any, up: Any, name: str | None, n_components: int) -> int:
-    """Return the number of kept columns from an untrusted model file: none, the constant, or all exact ones."""
+def checked_kept(fields: Any, up: Any, name: str | None, n_components: int, is_auto: bool) -> int:
+    """Return the number of kept columns from an untrusted model file: whole degrees of exact ones, or all columns."""
+    if is_auto and name is not None and up._n_features_out == n_components:
+        return fields.whole("n_kept_", n_components, n_components)
     n_kept = fields.whole("n_kept_", 0, min(n_components, up._n_features_out) - 1)
     allowed = {0}
     if name == "maclaurin":
-        allowed |= {up.shares_.n_constant, up.shares_.n_constant + up.shares_.n_linear}
+        allowed |= set(up.shares_.kept_choices)
     if n_kept not in allowed:
         raise fields.refuse("n_kept_", f"one of {', '.join(map(str, sorted(allowed)))}")
     return n_kept

@@ -15,6 +15,8 @@ from craftmaps.maps.degree_shares import DegreeShares, group_counts
 from craftmaps.maps.moments import Pairs, maclaurin_covariance, of_estimate, one_feature
 
 RULES = ("optimal", "proportional", "geometric")
+# How many of the lowest degrees are kept exactly: the numbers to compare.
+EXACT_DEGREES: dict[str | bool, tuple[int, ...]] = {"auto": (2, 1, 0), True: (2,), False: (0,), "quadratic": (3,)}
 
 
 def share_out(
@@ -28,44 +30,48 @@ def share_out(
     order: int | None,
     complex_weights: bool,
     seed: int,
-) -> DegreeShares:
-    """Allocate columns by a rule; keep degrees 0 and 1 exactly if `exact` is True, or "auto" and it is better.
+) -> tuple[DegreeShares, float]:
+    """Allocate columns by a rule; keep the lowest degrees exactly, as many as `exact` says in `EXACT_DEGREES`.
 
-    `pairs` is a sample of pairs of different rows; `n_features` is the width of the input.
+    `pairs` is a sample of pairs of different rows; `n_features` is the width of the input. Beside the shares the
+    variance of the estimate is returned, averaged over the pairs and over all that is drawn.
     """
     columns = 2 if complex_weights else 1
     candidates = []
     n_needed = 1
-    for n_exact in {"auto": (2, 1, 0), True: (2,), False: (0,)}[exact]:
+    for n_exact in EXACT_DEGREES[exact]:
         n_exact = min(n_exact, coefficients.size)
         n_constant = int(n_exact > 0 and coefficients[0] > 0)
         n_linear = n_features if n_exact > 1 and coefficients[1] > 0 else 0
-        n_draws = (n_columns - n_linear - n_constant) // columns
+        n_quadratic = n_features * (n_features + 1) // 2 if n_exact > 2 and coefficients[2] > 0 else 0
+        n_draws = (n_columns - n_quadratic - n_linear - n_constant) // columns
         rest = np.where(np.arange(coefficients.size) < n_exact, 0.0, coefficients)
-        n_needed = n_linear + n_constant + (columns if rest.any() else 0)
+        n_needed = n_quadratic + n_linear + n_constant + (columns if rest.any() else 0)
         if n_columns < n_needed:
             continue
         allocation = _Allocation.make(rest, n_exact, pairs, n_draws, rule, complex_weights)
         variance = allocation.expected_variance(pairs, order, complex_weights)
-        candidates.append((variance, n_linear, n_constant, allocation))
+        candidates.append((variance, (n_quadratic, n_linear, n_constant), allocation))
     if not candidates:
         raise ValueError(
-            f"n_components must be at least {n_needed} to keep degrees 0 and 1 exactly "
-            f"(exact_low_degrees=True) for {n_features} features, got {n_columns}."
+            f"n_components must be at least {n_needed} to keep degrees 0 {'to 2' if exact == 'quadratic' else 'and 1'} "
+            f"exactly (exact_low_degrees={exact!r}) for {n_features} features, got {n_columns}."
         )
-    _, n_linear, n_constant, allocation = min(candidates, key=lambda candidate: candidate[0])
+    variance, (n_quadratic, n_linear, n_constant), allocation = min(candidates, key=lambda candidate: candidate[0])
     counts = allocation.draw(seed)
-    return DegreeShares(
+    shares = DegreeShares(
         coefficients=coefficients,
         counts=counts,
         weights=allocation.weights,
         # A constant is one column even if features are complex.
-        n_unused=n_columns - n_linear - n_constant - columns * int(counts[1:].sum()) - int(counts[0]),
+        n_unused=n_columns - (n_quadratic + n_linear + n_constant) - columns * int(counts[1:].sum()) - int(counts[0]),
         n_linear=n_linear,
         n_constant=n_constant,
         order=order,
         complex_weights=complex_weights,
+        n_quadratic=n_quadratic,
     )
+    return shares, variance
 
 
 @dataclass(frozen=True)

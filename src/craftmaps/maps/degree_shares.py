@@ -1,5 +1,6 @@
 """How the columns of a Maclaurin map are allocated to degrees, and the moments that follow."""
 
+import math
 from dataclasses import dataclass, fields, replace
 
 import numpy as np
@@ -25,7 +26,8 @@ class DegreeShares:
     `counts[n]` features of degree n contribute `weights[n]` each to the kernel estimate. They are independent, or
     come from Hadamard blocks of the given `order`. A feature is one column, or two if its weights are complex. The
     order of the columns: features of degree 1 or more in groups of blocks, features of degree 0, `n_unused` zeros,
-    and the exact part: `n_linear` and `n_constant` columns.
+    and the exact part: `n_quadratic`, `n_linear` and `n_constant` columns. The quadratic ones are the products of
+    two coordinates, x_1 x_1, x_1 x_2, ..., x_2 x_2, ...
     """
 
     coefficients: NDArray[np.float64]
@@ -36,6 +38,7 @@ class DegreeShares:
     n_constant: int
     order: int | None
     complex_weights: bool
+    n_quadratic: int = 0
 
     @classmethod
     def from_fields(cls, values: Fields, n_columns: int) -> "DegreeShares":
@@ -54,6 +57,8 @@ class DegreeShares:
             n_constant=values.whole("n_constant", 0, 1),
             order=None if values.value("order") is None else values.whole("order", 1, WIDEST_ROWS),
             complex_weights=values.flag("complex_weights"),
+            # Files of earlier versions have no such columns.
+            n_quadratic=values.whole("n_quadratic", 0, n_columns) if "n_quadratic" in values else 0,
         )
 
     def check(
@@ -77,8 +82,11 @@ class DegreeShares:
             raise ValueError(f"n_linear must be 0 or the {n_features} columns of the rows, got {self.n_linear}")
         if self.n_constant not in (0, 1):
             raise ValueError(f"n_constant must be 0 or 1, got {self.n_constant}")
+        n_products = n_features * (n_features + 1) // 2
+        if self.n_quadratic not in (0, n_products) or (self.n_quadratic and self.counts.size < 3):
+            raise ValueError(f"n_quadratic must be 0 or the {n_products} products, got {self.n_quadratic}")
         n_random = self.n_parts * int(self.counts[1:].sum()) + int(self.counts[0])
-        total = n_random + self.n_unused + self.n_linear + self.n_constant
+        total = n_random + self.n_unused + self.n_exact
         if total != n_columns:
             raise ValueError(f"the columns of all kinds add up to {total}, expected {n_columns}")
 
@@ -86,6 +94,16 @@ class DegreeShares:
     def n_parts(self) -> int:
         """Columns of a feature: 2 if weights are complex, else 1."""
         return 2 if self.complex_weights else 1
+
+    @property
+    def n_exact(self) -> int:
+        """Number of exact columns."""
+        return self.n_quadratic + self.n_linear + self.n_constant
+
+    @property
+    def kept_choices(self) -> tuple[int, ...]:
+        """The numbers of exact columns that a down-projection can spare, a whole degree at a time, lowest first."""
+        return 0, self.n_constant, self.n_constant + self.n_linear, self.n_exact
 
     @property
     def groups(self) -> NDArray[np.int64]:
@@ -115,10 +133,12 @@ class DegreeShares:
         return self.order or max(1, int(self.counts.sum()))
 
     def without_exact(self, n_kept: int) -> "DegreeShares":
-        """Return the shares without the last n_kept exact columns: none, the constant, or all."""
+        """Return the shares without the last n_kept exact columns, one of `kept_choices`."""
         if n_kept <= self.n_constant:
             return replace(self, n_constant=self.n_constant - n_kept)
-        return replace(self, n_constant=0, n_linear=0)
+        if n_kept <= self.n_constant + self.n_linear:
+            return replace(self, n_constant=0, n_linear=0)
+        return replace(self, n_constant=0, n_linear=0, n_quadratic=0)
 
     def columns(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Return degree and squared weight of every column, in order."""
@@ -129,13 +149,17 @@ class DegreeShares:
             [
                 np.repeat(degrees[:last].reshape(-1, 1, size), n_parts, axis=1).ravel(),
                 np.tile(degrees[last:], n_parts),
-                np.zeros(int(self.counts[0]) + self.n_unused + self.n_linear + self.n_constant, np.int64),
+                np.zeros(int(self.counts[0]) + self.n_unused + self.n_exact, np.int64),
             ]
         )
         # A complex weight is drawn as (+-1 +-i), so every factor is too long by sqrt(2).
         worth = (self.weights / float(n_parts) ** np.arange(self.counts.size))[degree]
-        end = degree.size - self.n_constant - self.n_linear
+        end = degree.size - self.n_exact
         worth[end - self.n_unused : end] = 0
+        if self.n_quadratic:
+            degree[end : end + self.n_quadratic] = 2
+            worth[end : end + self.n_quadratic] = self.coefficients[2] * _multiplicities(self.n_quadratic)
+            end += self.n_quadratic
         if self.n_linear:
             degree[end : end + self.n_linear] = 1
             worth[end : end + self.n_linear] = self.coefficients[1]
@@ -148,6 +172,8 @@ class DegreeShares:
         a[0] += self.coefficients[0] * self.n_constant
         if self.n_linear:
             a[1] += self.coefficients[1]
+        if self.n_quadratic:
+            a[2] += self.coefficients[2]
         return np.asarray(np.polynomial.polynomial.polyval(dot, a), dtype=np.float64)
 
     def estimate_moments(self, pairs: Pairs) -> EstimateMoments:
@@ -159,6 +185,8 @@ class DegreeShares:
         fourth = np.full(pairs.dot.shape, self.n_constant * self.coefficients[0] ** 2)
         if self.n_linear:
             fourth += self.coefficients[1] ** 2 * pairs.Q
+        if self.n_quadratic:  # a product of two different coordinates has the weight 2, so its square counts four times
+            fourth += self.coefficients[2] ** 2 * (2 * pairs.Q**2 - pairs.quartic)
         for n in np.flatnonzero(self.counts):
             fourth += self.counts[n] * self.weights[n] ** 2 * maclaurin_fourth(pairs, int(n), self.complex_weights)
         lengths = self.mean(pairs.left) * self.mean(pairs.right) + covariances[1]
@@ -172,13 +200,16 @@ class DegreeShares:
         whole = self.estimate_moments(pairs)
         degree, worth = self.columns()
         # The expected square of a column of degree n is worth * |x|^2n, times 2^(n - 1) if complex; each of the
-        # exact linear columns has an equal part of |x|^2.
+        # exact linear columns has an equal part of |x|^2, and of the quadratic ones of |x|^4.
         share = worth.copy()
         if self.complex_weights:
-            random = np.arange(degree.size) < degree.size - self.n_constant - self.n_linear
+            random = np.arange(degree.size) < degree.size - self.n_exact
             share[random & (degree > 0)] *= 2.0 ** (degree[random & (degree > 0)] - 1.0)
+        first_linear = degree.size - self.n_constant - self.n_linear
         if self.n_linear:
-            share[degree.size - self.n_constant - self.n_linear : degree.size - self.n_constant] /= self.n_linear
+            share[first_linear : first_linear + self.n_linear] /= self.n_linear
+        if self.n_quadratic:
+            share[first_linear - self.n_quadratic : first_linear] = self.coefficients[2] / self.n_quadratic
         n_chunks = -(-degree.size // chunk)
         table = np.zeros((n_chunks, self.counts.size))
         np.add.at(table, (np.arange(degree.size) // chunk, degree), share)
@@ -192,6 +223,15 @@ class DegreeShares:
         products = np.asarray(np.polynomial.polynomial.polyval(pairs.dot, squares), dtype=np.float64)
         spread = whole.lengths - self.mean(pairs.left) * self.mean(pairs.right)
         return lengths + spread, products + whole.variance
+
+
+def _multiplicities(n_quadratic: int) -> NDArray[np.float64]:
+    """Return how often each product of two coordinates occurs in (x.y)^2: squares once, others twice."""
+    width = (math.isqrt(8 * n_quadratic + 1) - 1) // 2
+    times = np.full(n_quadratic, 2.0)
+    # Products that begin with coordinate i start with its square.
+    times[np.cumsum(np.arange(width + 1, 1, -1)) - width - 1] = 1.0
+    return times
 
 
 def group_counts(counts: NDArray[np.int64], order: int | None) -> NDArray[np.int64]:

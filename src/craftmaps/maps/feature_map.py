@@ -29,6 +29,8 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     """A transformer of dense or CSR rows that keeps single and double precision."""
 
     n_features_in_: int
+    # Whether a row with an entry that is not finite gets such features, and no warnings, from `_transform_rows`.
+    _shows_nonfinite_rows = False
     # The parameters that the current draw belongs to; empty for a map without a draw.
     _drawn_for: Mapping[str, Any] = {}
 
@@ -36,7 +38,15 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """Map the rows of X; the result keeps the precision of X."""
         check_is_fitted(self)
         self._refuse_changed_parameters()
-        return self._transform_rows(self._validated(X, reset=False))
+        X = self._float_rows(X, reset=False)
+        if self._shows_nonfinite_rows and self._n_features_out <= self.n_features_in_:
+            # Looking at the features instead saves one way of wide rows out of memory.
+            Z = self._transform_rows(without_duplicates(X))
+            if not has_finite_sums(Z):
+                self._refuse_nonfinite(X)
+            return Z
+        self._refuse_nonfinite(X)
+        return self._transform_rows(without_duplicates(X))
 
     @abstractmethod
     def _transform_rows(self, X: Any) -> NDArray[np.floating]:
@@ -83,13 +93,21 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
     def _finite_rows(self, X: Rows, reset: bool) -> Any:
         """Validate X; scikit-learn remembers the width of rows before they are found not to be finite."""
-        X = validate_data(
+        X = self._float_rows(X, reset)
+        self._refuse_nonfinite(X)
+        return without_duplicates(X)
+
+    def _float_rows(self, X: Rows, reset: bool) -> Any:
+        """Validate everything about X but that its entries are finite."""
+        return validate_data(
             self, X, dtype=(np.float64, np.float32), accept_sparse="csr", reset=reset, ensure_all_finite=False
         )
+
+    def _refuse_nonfinite(self, X: Any) -> None:
+        """Raise scikit-learn's error for entries that are not finite."""
         # scikit-learn's own check runs on one thread and takes a twentieth of the time of a map.
         if not (get_config()["assume_finite"] or has_finite_sums(X.data if issparse(X) else X)):
             assert_all_finite(X, estimator_name=type(self).__name__, input_name="X")
-        return without_duplicates(X)
 
     @contextmanager
     def _unchanged_on_error(self) -> Iterator[None]:

@@ -44,7 +44,7 @@ class LandmarkMap(KernelMap):
 
     Parameters
     ----------
-    kernel : Polynomial, Exponential or MaclaurinSeries, default=Polynomial()
+    kernel : Polynomial, Exponential or another kernel, default=Polynomial()
     n_components : int, default=1024
         Number of landmarks E; all different rows if the data has fewer.
     whiten : bool, default=True
@@ -241,7 +241,11 @@ def _refuse_bad_kernel_matrix(kernel: DotProductKernel, landmarks: Any, name: st
         raise DamagedError(f"A kernel of {n_passes} coefficients takes too long for {n_landmarks} landmarks")
     with np.errstate(over="ignore", invalid="ignore"):
         # The diagonal bounds all other values: the coefficients of the kernel are not negative.
-        trace = float(kernel.of_dot_products(row_norms(landmarks.astype(np.float64), squared=True)).sum())
+        try:
+            values = kernel.of_dot_products(row_norms(landmarks.astype(np.float64), squared=True))
+        except ValueError as error:
+            raise DamagedError(f"{name}: {error}") from None
+        trace = float(values.sum())
     # Rounding errors of this size make the matrix positive definite, so they must not vanish or overflow.
     if not np.isfinite(16 * n_landmarks * trace) or 0 < trace < 1e-290:
         raise DamagedError(f"{name} must have kernel values that are finite and not too small, got a sum of {trace:g}")

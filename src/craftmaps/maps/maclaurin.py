@@ -14,7 +14,7 @@ from craftmaps._rows.sampling import SampledRows
 from craftmaps._rows.tiling import frozen, map_rows, next_power_of_two
 from craftmaps._system.fields import DamagedError
 from craftmaps.kernels import DotProductKernel, Polynomial, check_kernel
-from craftmaps.maps.degree_allocation import RULES, share_out
+from craftmaps.maps.degree_allocation import EXACT_DEGREES, RULES, share_out
 from craftmaps.maps.degree_shares import DegreeShares
 from craftmaps.maps.drawing_costs import DrawingCost
 from craftmaps.maps.feature_map import KernelMap, check_choice
@@ -40,7 +40,7 @@ class RandomMaclaurin(KernelMap):
 
     Parameters
     ----------
-    kernel : Polynomial, Exponential or MaclaurinSeries, default=Polynomial()
+    kernel : Polynomial, Exponential or another kernel, default=Polynomial()
     n_components : int, default=1024
         Output width D, which may be below the number of features.
     projection : {"hadamard", "stratified", "rademacher"}, default="hadamard"
@@ -55,9 +55,11 @@ class RandomMaclaurin(KernelMap):
         P[N = n] = 2^-(n+1), which wastes features above the degree of the kernel;
         "proportional" allocates in proportion to the coefficients; "optimal" minimises the
         variance over a sample of the rows given to `fit`.
-    exact_low_degrees : bool or "auto", default="auto"
+    exact_low_degrees : bool, "auto" or "quadratic", default="auto"
         Whether to keep the constant and the linear term exactly, in 1 and d columns (the H0/1 heuristic).
-        "auto" does so where it lowers the variance.
+        "auto" does so where it lowers the variance. "quadratic" keeps the quadratic term as well, as all products of
+        two coordinates in d (d + 1) / 2 columns: for narrow rows and kernels of low degree the error falls to a half
+        or a quarter.
     complex_weights : bool, default=False
         Draw weights from {1, -1, i, -i} and use real and imaginary parts as features
         (complex-to-real): lower variance at the same width and cost.
@@ -71,7 +73,7 @@ class RandomMaclaurin(KernelMap):
     degree_counts_ : ndarray of shape (n_degrees,), dtype int64
         Random features of each degree; a complex feature is two columns.
     n_exact_ : int
-        Columns that hold the constant and the linear term exactly.
+        Columns that hold the constant, the linear and the quadratic term exactly.
     scale_ : float
         Power of two that brings rows to about unit length.
     shares_ : DegreeShares
@@ -119,7 +121,7 @@ class RandomMaclaurin(KernelMap):
         check_scalar(self.n_components, "n_components", Integral, min_val=1)
         check_choice("projection", self.projection, PROJECTIONS)
         check_choice("degrees", self.degrees, RULES)
-        check_choice("exact_low_degrees", self.exact_low_degrees, ("auto", True, False))
+        check_choice("exact_low_degrees", self.exact_low_degrees, tuple(EXACT_DEGREES))
         check_choice("complex_weights", self.complex_weights, (True, False))
 
     def _allocate(self, rows: SampledRows) -> None:
@@ -129,13 +131,17 @@ class RandomMaclaurin(KernelMap):
             self._refuse_overflow(X)
         squared_lengths = row_norms(X, squared=True).astype(np.float64)
         self.scale_ = _power_of_two_scale(squared_lengths)
-        self.shares_ = share_out(
-            _scaled_coefficients(self.kernel, float(squared_lengths.max()), self.scale_),
+        self.shares_ = self._share_out(rows, float(squared_lengths.max()))[0]
+
+    def _share_out(self, rows: SampledRows, radius: float) -> tuple[DegreeShares, float]:
+        """Allocate the columns to degrees; return the expected variance of the estimate too."""
+        return share_out(
+            _scaled_coefficients(self.kernel, radius, self.scale_),
             pairs_of(*rows.halves(self.seed_), self.scale_),
             int(self.n_components),
             rule=self.degrees,
             exact=self.exact_low_degrees,
-            n_features=X.shape[1],
+            n_features=rows.X.shape[1],
             order=self._block_order,
             complex_weights=self._is_complex,
             seed=self.seed_,
@@ -146,7 +152,7 @@ class RandomMaclaurin(KernelMap):
         super()._draw()
         shares = self.shares_
         self.degree_counts_ = shares.counts
-        self.n_exact_ = shares.n_linear + shares.n_constant
+        self.n_exact_ = shares.n_exact
         self._drawn = MaclaurinDraw.of(shares, self.seed_, self.projection, self.n_features_in_)
         self._weights = np.sqrt(shares.columns()[1])
 
@@ -193,6 +199,11 @@ class RandomMaclaurin(KernelMap):
 
         return map_rows(X, self._n_features_out, loop, **self._loading(X.dtype))
 
+    @property
+    def _shows_nonfinite_rows(self) -> bool:
+        """Whether there are features that are not constant; each is a product of sums over all entries."""
+        return self.projection != "rademacher" and self._drawn.used.size + self._drawn.n_linear > 0
+
     def _loading(self, dtype: np.dtype) -> dict[str, Any]:
         """Return the arguments of `map_rows` that say how rows are loaded into tiles."""
         width = self.n_features_in_
@@ -205,11 +216,17 @@ class RandomMaclaurin(KernelMap):
 
     def _estimate_moments(self, X: Any, Y: Any = None, n_kept: int = 0) -> EstimateMoments:
         """Return the moments of the estimate at all pairs of rows, without the last `n_kept` exact columns."""
-        return self.shares_.without_exact(n_kept).estimate_moments(pairs_of(X, Y, self.scale_))
+        shares = self.shares_.without_exact(n_kept)
+        return shares.estimate_moments(pairs_of(X, Y, self.scale_, has_quartic=shares.n_quadratic > 0))
+
+    def _expected_variance(self, rows: SampledRows) -> float:
+        """Return the variance of the estimate, averaged over pairs of rows and over the draw of the degrees."""
+        return self._share_out(rows, float(row_norms(rows.X, squared=True).max()))[1]
 
     def _chunk_sums(self, X: Any, Y: Any, n_kept: int, chunk: int) -> tuple[NDArray, NDArray]:
         """Return moments of chunks of the columns, for a down-projection that keeps their order."""
-        return self.shares_.without_exact(n_kept).chunk_sums(pairs_of(X, Y, self.scale_), chunk)
+        shares = self.shares_.without_exact(n_kept)
+        return shares.chunk_sums(pairs_of(X, Y, self.scale_, has_quartic=shares.n_quadratic > 0), chunk)
 
     def _operations(self, density: float) -> float:
         """Count the arithmetic of a row: projections, and products of factors."""
@@ -219,7 +236,8 @@ class RandomMaclaurin(KernelMap):
             projections = 2.0 * self.n_features_in_ * n_factors
         else:
             projections = order * (math.log2(order) + 1) * n_blocks(self.shares_, self.projection)
-        return n_parts * projections + n_factors * (6 if n_parts == 2 else 1) + int(self.n_components)
+        products = n_factors * (6 if n_parts == 2 else 1) + 2.0 * self.shares_.n_quadratic
+        return n_parts * projections + products + int(self.n_components)
 
     @property
     def _n_features_out(self) -> int:

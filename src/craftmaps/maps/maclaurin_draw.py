@@ -41,6 +41,7 @@ class MaclaurinDraw(NamedTuple):
     first_factor: NDArray[np.int64]  # (n_groups + 1,)
     first_block: NDArray[np.int64]  # (n_groups,)
     n_loose: int
+    n_squared: int
     n_linear: int
     n_constant: int
 
@@ -68,6 +69,7 @@ class MaclaurinDraw(NamedTuple):
             first_factor=first_factor,
             first_block=first_block,
             n_loose=int(shares.counts[0]) + shares.n_unused,
+            n_squared=width if shares.n_quadratic else 0,
             n_linear=shares.n_linear,
             n_constant=shares.n_constant,
         )
@@ -144,8 +146,13 @@ def _write_dense_block(X: Any, draw: MaclaurinDraw, dense_signs: NDArray, out: N
         out[:, :n_features] = z
     else:
         out[:, :n_features], out[:, n_features : 2 * n_features] = z.real, z.imag
-    end = n_parts * n_features
-    out[:, end:] = 1
+    end = n_parts * n_features + draw.n_loose
+    out[:, n_parts * n_features :] = 1
+    if draw.n_squared or draw.n_linear:
+        X = X.toarray() if issparse(X) else X
+    for i in range(draw.n_squared):
+        stop = end + draw.n_squared - i
+        np.multiply(X[:, i, None], X[:, i:], out=out[:, end:stop])
+        end = stop
     if draw.n_linear:
-        linear = slice(end + draw.n_loose, end + draw.n_loose + draw.n_linear)
-        out[:, linear] = X.toarray() if issparse(X) else X
+        out[:, end : end + draw.n_linear] = X

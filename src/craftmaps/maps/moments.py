@@ -29,6 +29,7 @@ class Pairs(NamedTuple):
     left: Matrix  # |x|^2, as a column
     right: Matrix  # |y|^2, as a row
     Q: Matrix  # sum x_i^2 y_i^2
+    quartic: Matrix | float = np.nan  # sum x_i^4 y_i^4, where it is asked for
 
     @property
     def S(self) -> Matrix:  # noqa: N802 - the letters of the formulas
@@ -64,15 +65,22 @@ class EstimateMoments(NamedTuple):
     fourth: Matrix  # mean of sum_i z_i(x)^2 z_i(y)^2
 
 
-def pairs_of(X: Rows, Y: Rows | None = None, scale: float = 1.0, constant: float = 0.0) -> Pairs:
+def pairs_of(
+    X: Rows, Y: Rows | None = None, scale: float = 1.0, constant: float = 0.0, *, has_quartic: bool = False
+) -> Pairs:
     """Compute dot products, lengths and Q of the rows of X and Y, each scaled and with a constant appended."""
     X = X.astype(np.float64) * scale
     other = X if Y is None else Y.astype(np.float64) * scale
+    quartic = np.nan
+    if has_quartic:
+        fourth, other_fourth = _squared(_squared(X)), _squared(_squared(other))
+        quartic = safe_sparse_dot(fourth, other_fourth.T, dense_output=True) + constant**8
     return Pairs(
         dot=safe_sparse_dot(X, other.T, dense_output=True) + constant**2,
         left=row_norms(X, squared=True)[:, None] + constant**2,
         right=row_norms(other, squared=True)[None, :] + constant**2,
         Q=safe_sparse_dot(_squared(X), _squared(other).T, dense_output=True) + constant**4,
+        quartic=quartic,
     )
 
 

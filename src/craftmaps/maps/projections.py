@@ -31,6 +31,7 @@ class HadamardProjection(SeededMap):
 
     signs_: NDArray[np.int8]
     residues_: NDArray[np.int64]
+    _shows_nonfinite_rows = True  # every feature is a sum over all entries
 
     def __init__(self, n_components: int = 64, *, random_state: Any = None):
         self.n_components = n_components

@@ -14,7 +14,7 @@ from sklearn.utils import check_scalar
 
 from craftmaps._rows.randomness import integers, signs
 from craftmaps._rows.sampling import SampledRows
-from craftmaps._rows.tiling import csr_block, frozen, next_power_of_two
+from craftmaps._rows.tiling import csr_block, frozen, load_tiles, next_power_of_two, rows_of_block
 from craftmaps._system.threads import for_row_blocks
 from craftmaps.kernels import DotProductKernel, Polynomial, check_kernel
 from craftmaps.maps.drawing_costs import MOST_PRODUCTS, MOST_WORDS, DrawingCost
@@ -132,7 +132,7 @@ class TensorSketch(KernelMap):
         signs[:, -1] *= X.dtype.type(self._constant)  # an input that is 1 for every row
         write, block_rows = _sketch_by_rows, max(1, _BLOCK_BYTES // (X.dtype.itemsize * out.shape[1]))
         if self._is_for_lanes():
-            tile_rows = _LANES_ROWS if issparse(X) else _TILE_BYTES // (X.dtype.itemsize * X.shape[1])
+            tile_rows = _LANES_ROWS if issparse(X) else rows_of_block(X, X.shape[1], _TILE_BYTES)
             write, block_rows = partial(_sketch_on_lanes, is_spectrum=is_spectrum), min(_LANES_ROWS, tile_rows)
             # The transforms do not scale; the missing factors are powers of two, so this is exact.
             signs *= X.dtype.type(0.5)
@@ -142,6 +142,10 @@ class TensorSketch(KernelMap):
             write(X, start, stop, self.buckets_, signs, out[start:stop])
 
         for_row_blocks(block, X.shape[0], block_rows)
+
+    @property
+    def _shows_nonfinite_rows(self) -> bool:
+        return self._is_for_lanes()
 
     def _is_for_lanes(self) -> bool:
         """Tell whether a convolution is needed and our Fourier transforms, of powers of two, can do it."""
@@ -186,10 +190,9 @@ def _sketch_on_lanes(
     if issparse(X):
         tensor_sketch.convolve_csr(*csr_block(X, start, stop), *drawn, z, product, is_spectrum, out, line)
         return
-    n_tiles, width = -(-(stop - start) // len(line)), X.shape[1] + 1
-    tiles = lanes.aligned_empty(n_tiles * width * len(line), X.dtype).reshape(n_tiles, -1)
-    position, factor = np.arange(width), np.ones(width, X.dtype)
-    lanes.load_dense(frozen(np.ascontiguousarray(X[start:stop])), frozen(position), frozen(factor), tiles, line)
+    width = X.shape[1] + 1
+    layout = frozen(np.arange(width)), frozen(np.ones(width, X.dtype))
+    tiles = load_tiles(X, start, stop, layout, width, line)
     tiles[:, -len(line) :] = 1
     tensor_sketch.convolve_dense(tiles, *drawn, z, product, is_spectrum, out, line)
 

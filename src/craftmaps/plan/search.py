@@ -86,7 +86,7 @@ def plan(
     ----------
     X : rows, dense or CSR
         Representative of the data, with its final scaling; a sample of the rows is used.
-    kernel : Polynomial, Exponential or MaclaurinSeries
+    kernel : Polynomial, Exponential or another kernel
     target_error : float, optional
         Largest relative kernel error wanted, in the sense of `predicted_error`.
     seconds : float, optional
@@ -124,6 +124,8 @@ def plan(
         rate = _rate(entry, kernel, sample.X, seed) if candidates else np.nan
         for candidate in candidates:
             fitted = _fitted_for_prediction(candidate, to_hold if entry.holds_rows else sample, entry.holds_rows)
+            if getattr(candidate, "up_components", None) == "auto" and not fitted.up_.shares_.n_quadratic:
+                continue  # other candidates have the same columns
             error, cost = predicted_error(fitted, left, right), fitted._operations(_density(X))
             E = candidate.n_components
             total = n_total * (cost / rate + E * (E + 1.0) / gram_rate)

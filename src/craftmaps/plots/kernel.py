@@ -74,6 +74,7 @@ def kernel_error(
     ax.set_xticks(widths, [f"{width:,}" for width in widths])
     ax.xaxis.set_minor_locator(_no_ticks())
     as_percent(ax.yaxis)
+    ax.yaxis.set_minor_locator(_some_ticks())
     ax.yaxis.set_minor_formatter(ax.yaxis.get_major_formatter())
     ax.legend(frameon=False)
     return finish_axes(ax, type(feature_map).__name__, "features", "relative kernel error")
@@ -140,3 +141,10 @@ def _no_ticks() -> Any:
     from matplotlib.ticker import NullLocator
 
     return NullLocator()
+
+
+def _some_ticks() -> Any:
+    """Return a locator of ticks between powers of ten whose labels do not overlap."""
+    from matplotlib.ticker import LogLocator
+
+    return LogLocator(subs=(2, 3, 5))

@@ -11,6 +11,7 @@ from craftmaps._system.progress import shown
 from craftmaps.learners.counting import Counting
 from craftmaps.learners.partitions import finished, needs_survey, prepared, settled_on, to_ship
 from craftmaps.spark.columns import Columns, selected
+from craftmaps.spark.looks import DataFrameAgain
 from craftmaps.spark.passes import Passes, survey_first_row
 from craftmaps.spark.rows import blocks
 from craftmaps.spark.workers import slots
@@ -33,7 +34,7 @@ def fit(
     The model is that of `estimator.fit` on the same rows, up to rounding, whatever the partitions and the order of
     rows. The DataFrame is read twice: once to settle kernel, metric and map, and once to count rows. If its rows
     depend on chance or time, cache it or write it to a file first. With an explicit kernel and no metric it is read
-    once.
+    once. Where `fit` would try the logistic loss, it is read again at every look; `loss="squared"` avoids it.
 
     Parameters
     ----------
@@ -70,7 +71,7 @@ def fit(
         if value is not None and (not isinstance(value, Integral) or value < 1):
             raise ValueError(f"{name} must be an integer of at least 1, got {value!r}.")
     with shown(estimator.verbose):
-        ready = prepared(estimator)
+        ready = prepared(estimator, has_rows=True)
         rows = selected(df, features, label, weight)
         there = slots(df.sparkSession)
         n_tasks = there.n_tasks if n_tasks is None else int(n_tasks)
@@ -78,8 +79,9 @@ def fit(
         surveys_all = needs_survey(ready)
         _LOG.info("Surveying %s in %d tasks.", "all rows" if surveys_all else "one row", n_tasks)
         found = passes.survey(ready) if surveys_all else survey_first_row(rows, blocks, ready)
-        settled = settled_on(ready, found)
-        counting = Counting(to_ship(settled), found.theta)  # type: ignore[union-attr]
+        settled = settled_on(ready, found, has_rows=True)
+        shipped = to_ship(settled)
+        counting = Counting(shipped, found.theta)  # type: ignore[union-attr]
         tally = passes.tally(counting, there.memory if memory_limit is None else memory_limit)
         n_rows = found.n_rows  # type: ignore[union-attr]
         if surveys_all and tally.n_rows != n_rows:
@@ -88,4 +90,4 @@ def fit(
                 "file, if its rows depend on chance or time.",
                 stacklevel=2,
             )
-        return finished(estimator, settled, tally)
+        return finished(estimator, settled, tally, DataFrameAgain(passes, shipped))

@@ -1,4 +1,4 @@
-"""Passes over the rows of a DataFrame: every task surveys or tallies its rows, and sums are formed by key."""
+"""Passes over the rows of a DataFrame: every task surveys, tallies or looks at its rows; sums are formed by key."""
 
 import logging
 import math
@@ -14,10 +14,12 @@ from pyspark.sql.pandas.types import to_arrow_schema
 
 from craftmaps.learners.counting import Counting, n_owners_for
 from craftmaps.learners.estimator import OnePassEstimator
+from craftmaps.learners.looking import Looking
 from craftmaps.learners.partitions import added, survey_part
 from craftmaps.learners.prepass import Prepass
 from craftmaps.learners.tally import Tally
 from craftmaps.least_squares.gram_tiles import GramOfTiles, n_tiles, tile_type, tiles, without_gram
+from craftmaps.least_squares.row_looks import Look
 from craftmaps.spark.messages import SCHEMA, Message, added_up, group, pickled, received
 from craftmaps.spark.workers import on_workers, task_number
 
@@ -57,10 +59,11 @@ class Passes(NamedTuple):
 
     def survey(self, estimator: OnePassEstimator) -> Prepass | None:
         """Survey all rows."""
-        total: Prepass | None = None
-        for message in self._sums(self.n_groups, np.float64, survey_rows, estimator):
-            total = message.value if total is None else total + message.value
-        return total
+        return _total(self._sums(self.n_groups, np.float64, survey_rows, estimator))
+
+    def look(self, looking: Looking, look: Look) -> Any:
+        """Return the sum of a look at all rows. It is small, and the driver reads all partitions at once."""
+        return _total(received(self._summed(self.n_groups, np.float64, look_at_rows, looking, look).collect()))
 
     def tally(self, counting: Counting, memory: float) -> Tally:
         """Tally all rows, in several passes where a task may not take the memory for all columns.
@@ -87,10 +90,14 @@ class Passes(NamedTuple):
 
     def _sums(self, n_reducers: int, dtype: Any, step: Callable[..., Iterator], *arguments: Any) -> Iterator[Message]:
         """Take a step in every task; return the sums of its messages by key."""
-        sent = self.rows.mapInArrow(on_workers(step, self.n_groups, self.read, *arguments), SCHEMA)
-        sums = sent.repartition(n_reducers, "key").mapInArrow(on_workers(added_up, dtype), SCHEMA)
+        sums = self._summed(n_reducers, dtype, step, *arguments)
         # The driver reads a partition at a time. By way of one more shuffle, all sums are formed at once before that.
         return received(sums.repartition(n_reducers, "key").toLocalIterator())
+
+    def _summed(self, n_reducers: int, dtype: Any, step: Callable[..., Iterator], *arguments: Any) -> DataFrame:
+        """Return the rows of messages: the sums by key of what a step in every task sends."""
+        sent = self.rows.mapInArrow(on_workers(step, self.n_groups, self.read, *arguments), SCHEMA)
+        return sent.repartition(n_reducers, "key").mapInArrow(on_workers(added_up, dtype), SCHEMA)
 
 
 def survey_first_row(rows: DataFrame, read: Reader, estimator: OnePassEstimator) -> Prepass | None:
@@ -133,6 +140,26 @@ def tally_rows(batches: Iterator, n_groups: int, read: Reader, counting: Countin
     tally.statistic = without_gram(tally.statistic)
     tally.held_out = None if tally.held_out is None else tally.held_out.copy()  # without rows that did not stay in it
     yield from pickled(group(task_number(), n_groups), task_number(), tally).batches()
+
+
+def look_at_rows(batches: Iterator, n_groups: int, read: Reader, looking: Looking, look: Look) -> Iterator:
+    """Look at the rows of a task."""
+    total: Any = None
+    for block in read(batches, _BLOCK_BYTES):
+        try:
+            total = added(looking.look(look, *block.values), total)
+        except (ValueError, TypeError) as error:
+            raise block.bad(error) from error
+    if total is not None:
+        yield from pickled(group(task_number(), n_groups), task_number(), total).batches()
+
+
+def _total(messages: Iterable[Message]) -> Any:
+    """Return the sum of the values of messages, None if there are none."""
+    total = None
+    for message in messages:
+        total = message.value if total is None else total + message.value
+    return total
 
 
 def _surveyed(estimator: OnePassEstimator, block: Block, total: Prepass | None) -> Prepass | None:

@@ -14,7 +14,9 @@ from craftmaps import (
     CraftRegressor,
     Exponential,
     LandmarkMap,
+    Laplace,
     MaclaurinSeries,
+    NeuralTangent,
     Polynomial,
     RandomMaclaurin,
     SubsampledHadamard,
@@ -28,7 +30,7 @@ SPARSE = csr_matrix(np.where(X > 0.3, X, 0))
 Y = np.array(["a", "b", "c"])[np.argmax(X[:, :3] ** 2, axis=1)]
 TARGETS = np.column_stack([X[:, 0] * X[:, 1], X[:, 2] ** 2]).astype(np.float64)
 COMMON: dict[str, Any] = {"n_components": 32, "alphas": [1e-3, 1e-2], "cv": 3, "random_state": 0, "metric": None}
-CUBIC = Polynomial(3)
+CUBIC, SQUARE = Polynomial(3), Polynomial(2, coef0=0.0)
 # Parameters, rows and targets.
 MODELS: dict[str, tuple[dict[str, Any], Any, Any]] = {
     "craft": ({"kernel": CUBIC}, X, Y),
@@ -40,6 +42,8 @@ MODELS: dict[str, tuple[dict[str, Any], Any, Any]] = {
     "landmarks": ({"kernel": Exponential(0.3), "feature_map": LandmarkMap(CUBIC, 16, whiten=False)}, X, TARGETS[:, 0]),
     "tensorsketch": ({"kernel": Polynomial(2), "feature_map": "tensorsketch"}, SPARSE, Y),
     "maclaurin": ({"kernel": MaclaurinSeries([1, 2, 0.5]), "feature_map": "maclaurin"}, X, TARGETS),
+    "neural tangent": ({"kernel": NeuralTangent(2, 6), "feature_map": "maclaurin"}, X, Y),
+    "landmarks on a sphere": ({"kernel": Laplace(0.5), "feature_map": "landmarks"}, X, Y),
     "independent signs": (
         {"kernel": CUBIC, "feature_map": RandomMaclaurin(CUBIC, 32, projection="rademacher", degrees="proportional")},
         X,
@@ -54,6 +58,12 @@ MODELS: dict[str, tuple[dict[str, Any], Any, Any]] = {
         },
         X,
         Y,
+    ),
+    "exact quadratic columns": ({"kernel": CUBIC, "feature_map": CraftMap(CUBIC, 32, up_components="auto")}, X, Y),
+    "no way down": (
+        {"kernel": SQUARE, "feature_map": CraftMap(SQUARE, 16, up_components="auto", random_state=0)},
+        X,
+        TARGETS,
     ),
     "sketches on the way up": ({"kernel": CUBIC, "feature_map": CraftMap(CUBIC, 32, up="tensorsketch")}, X, Y == "a"),
     "projected": ({"kernel": CUBIC, "feature_map": SubsampledHadamard(4)}, X, Y),

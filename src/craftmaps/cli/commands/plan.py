@@ -77,7 +77,7 @@ def plan(
     table = [
         [
             line["map"],
-            "" if line["up_components"] is None else f"{line['up_components']:,}",
+            _up_text(line["up_components"]),
             f"{line['components']:,}",
             f"{line['predicted_error']:.3f}",
             words(duration(line["seconds"])),
@@ -87,6 +87,11 @@ def plan(
     ]
     say(f"{kernel_text(kernel)}, {choices.goal}, {n_rows:,} rows of {X.shape[1]:,} columns")
     print_table(["map", "up", "width", "error", "pass", "meets goal"], table)
+
+
+def _up_text(up_components: int | str | None) -> str:
+    """Return the width of an up-projection as text."""
+    return f"{up_components:,}" if isinstance(up_components, int) else up_components or ""
 
 
 def _line(choice: Any) -> dict[str, Any]:

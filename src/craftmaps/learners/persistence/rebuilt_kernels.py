@@ -5,9 +5,21 @@ from typing import Any
 import numpy as np
 
 from craftmaps._system.fields import Fields
-from craftmaps.kernels import HIGHEST_DEGREE, Exponential, MaclaurinSeries, Polynomial
+from craftmaps.kernels import (
+    HIGHEST_DEGREE,
+    HIGHEST_DEPTH,
+    ArcCosine,
+    Exponential,
+    Gaussian,
+    Laplace,
+    MaclaurinSeries,
+    NeuralTangent,
+    Polynomial,
+)
 
-SAVED_KERNELS = {kernel.__name__: kernel for kernel in (Polynomial, Exponential, MaclaurinSeries)}
+_WITH_GAMMA = {"Exponential": Exponential, "Gaussian": Gaussian}
+_ON_UNIT_ROWS = {kernel.__name__: kernel for kernel in (Laplace, ArcCosine, NeuralTangent)}
+SAVED_KERNELS = _WITH_GAMMA | _ON_UNIT_ROWS | {"MaclaurinSeries": MaclaurinSeries, "Polynomial": Polynomial}
 
 
 def kernel_from_plain(fields: Fields, name: str) -> Any:
@@ -15,9 +27,11 @@ def kernel_from_plain(fields: Fields, name: str) -> Any:
     plain = fields.object(name)
     kernel = plain.one_of("class", tuple(SAVED_KERNELS))
     parameters = plain.object("parameters")
-    if kernel == "Exponential":
+    if kernel in _WITH_GAMMA:
         parameters.only(["gamma"])
-        return Exponential(parameters.number("gamma", above=0.0))
+        return _WITH_GAMMA[kernel](parameters.number("gamma", above=0.0))
+    if kernel in _ON_UNIT_ROWS:
+        return _on_unit_rows(kernel, parameters)
     if kernel == "MaclaurinSeries":
         parameters.only(["coefficients"])
         coefficients = parameters.numbers("coefficients", HIGHEST_DEGREE + 1, low=0.0)
@@ -30,3 +44,14 @@ def kernel_from_plain(fields: Fields, name: str) -> Any:
     if degree * np.log2(max(coef0, 1.0)) > 1000:
         raise parameters.refuse("coef0", f"a number whose power {degree} does not overflow")
     return Polynomial(**{name: parameters.value(name) for name in parameters})
+
+
+def _on_unit_rows(kernel: str, parameters: Fields) -> Any:
+    """Rebuild a kernel whose series is cut at a degree."""
+    values: dict[str, Any] = {"max_degree": parameters.whole("max_degree", 1, HIGHEST_DEGREE)}
+    if kernel == "Laplace":
+        values["gamma"] = parameters.number("gamma", above=0.0)
+    elif kernel == "NeuralTangent":
+        values["depth"] = parameters.whole("depth", 1, HIGHEST_DEPTH)
+    parameters.only(list(values))
+    return _ON_UNIT_ROWS[kernel](**values)

@@ -1,0 +1,125 @@
+"""Wide rows against the rate of memory, on one thread; results go to benchmarks/results/wide_rows.json.
+
+    python benchmarks/wide_rows.py                  # about a minute
+    python benchmarks/wide_rows.py --label before   # of an older version: run it with that version installed
+
+Times are processor time. The rate of memory is that of reading the same array once, in its order, by a product of
+BLAS with itself. "input" is what is left of a transform without its loop: checking, reading and transposing rows.
+"""
+
+import argparse
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from measuring import environment, median_ratio, say, update_results
+
+import craftmaps
+from craftmaps import CraftMap, LandmarkMap, Polynomial, RandomMaclaurin, SubsampledHadamard, TensorSketch
+from craftmaps._loops import hadamard, lanes
+
+RESULTS = Path(__file__).parent / "results" / "wide_rows.json"
+N_ROWS, WIDTH = 4_096, 8_192
+KERNEL = Polynomial(degree=3)
+ROUNDS = 9
+LAYOUTS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "rows contiguous": lambda X: X,
+    "columns contiguous": np.asfortranarray,
+    "columns 100 to 8,292 of 8,392": lambda X: np.hstack([X[:, :100], X, X[:, :100]])[:, 100 : 100 + WIDTH],
+    "every other row": lambda X: np.repeat(X, 2, axis=0)[::2],
+    "every other column": lambda X: np.repeat(X, 2, axis=1)[:, ::2],
+}
+MAPS = {
+    "SubsampledHadamard 16": SubsampledHadamard(16, random_state=0),
+    "SubsampledHadamard 1024": SubsampledHadamard(1024, random_state=0),
+    "RandomMaclaurin 256": RandomMaclaurin(KERNEL, 256, random_state=0),
+    "CraftMap 256": CraftMap(KERNEL, 256, random_state=0),
+    "TensorSketch 256": TensorSketch(KERNEL, 256, random_state=0),
+    "LandmarkMap 64": LandmarkMap(KERNEL, 64, random_state=0),
+}
+
+
+def processor_times(tasks: dict[str, Callable[[], Any]]) -> dict[str, list[float]]:
+    """Run all tasks in turn, several rounds; return the seconds of processor time of each."""
+    for task in tasks.values():
+        task()
+    seconds: dict[str, list[float]] = {name: [] for name in tasks}
+    for _ in range(ROUNDS):
+        for name, task in tasks.items():
+            started = time.process_time()
+            task()
+            seconds[name].append(time.process_time() - started)
+    return seconds
+
+
+def loop_alone(feature_map: SubsampledHadamard) -> Callable[[], None]:
+    """Return the loop of a subsampled Hadamard map, run on one tile as often as the rows need it."""
+    subsample, line = feature_map._subsample(), lanes.line_for(16, np.float32)
+    tiles = lanes.aligned_empty(WIDTH * len(line), np.float32).reshape(1, -1)
+    total = lanes.aligned_empty(feature_map.residues_.size * len(line), np.float32)
+    out = np.empty((len(line), feature_map.residues_.size), np.float32)
+
+    def run() -> None:
+        tiles[:] = 0
+        for _ in range(N_ROWS // len(line)):
+            hadamard.subsampled_rows(tiles, subsample, total, out, line)
+
+    return run
+
+
+def measure() -> dict[str, Any]:
+    """Measure every layout with the smallest projection, and every map on contiguous rows and on CSR ones."""
+    X = np.random.default_rng(0).standard_normal((N_ROWS, WIDTH), dtype=np.float32)
+    X /= np.linalg.norm(X, axis=1)[:, None]
+    flat = X.ravel()
+    fitted = {name: feature_map.fit(X) for name, feature_map in MAPS.items()}
+    small = fitted["SubsampledHadamard 16"]
+    result: dict[str, Any] = {"gigabytes": X.nbytes / 1e9}
+    for name, lay_out in LAYOUTS.items():
+        part = lay_out(X)
+        seconds = processor_times(
+            {
+                "transform": lambda p=part: small.transform(p),
+                "loop": loop_alone(small),
+                "memory": lambda: flat @ flat,
+            }
+        )
+        rest = np.subtract(seconds["transform"], seconds["loop"])
+        result[f"SubsampledHadamard 16, {name}"] = {
+            "gigabytes_per_second": X.nbytes / 1e9 / float(np.median(seconds["transform"])),
+            "memory_gigabytes_per_second": X.nbytes / 1e9 / float(np.median(seconds["memory"])),
+            "rate_over_memory": median_ratio(seconds["memory"], seconds["transform"]),
+            "input_rate_over_memory": median_ratio(seconds["memory"], rest),
+            "transform_over_loop": median_ratio(seconds["transform"], seconds["loop"]),
+        }
+        say(f"{name}: {result[f'SubsampledHadamard 16, {name}']}")
+    sparse = scipy.sparse.random(N_ROWS, WIDTH, 0.02, format="csr", dtype=np.float32, random_state=0)
+    kinds = {"rows contiguous": X, "columns contiguous": np.asfortranarray(X), "CSR of 2 %": sparse}
+    for name, feature_map in fitted.items():
+        for kind, part in kinds.items():
+            tasks = {"transform": lambda m=feature_map, p=part: m.transform(p), "memory": lambda: flat @ flat}
+            seconds = processor_times(tasks)
+            result.setdefault("times the reading of memory", {})[f"{name}, {kind}"] = median_ratio(
+                seconds["transform"], seconds["memory"]
+            )
+    return result
+
+
+def main() -> None:
+    """Measure and keep the results under a label."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--label", default="after", choices=("before", "after"), help="where the results stand")
+    parser.add_argument("--out", type=Path, default=RESULTS, help="where the results go (default: %(default)s)")
+    arguments = parser.parse_args()
+    with craftmaps.threads(1):
+        result = {"about": __doc__.splitlines()[0], "environment": environment(), "result": measure()}
+    update_results(arguments.out, {arguments.label: result})
+    say(json.dumps(result["result"], indent=1))
+
+
+if __name__ == "__main__":
+    main()

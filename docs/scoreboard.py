@@ -1,0 +1,176 @@
+"""Make the picture and the table of README.md from the results on MNIST.
+
+    python docs/scoreboard.py    # writes docs/pictures/scoreboard.png, and the table between two marks of README.md
+
+The results are those of the scoreboard, or of the panel as long as there is no scoreboard. Both have a line for each
+method and seed. The picture has all widths of a method, joined by a line; the table has all of craftmaps, and the best
+one of others.
+"""
+
+import hashlib
+import json
+import re
+from pathlib import Path
+from statistics import mean, median
+from typing import Any, NamedTuple
+
+ROOT = Path(__file__).parents[1]
+FILES = ("scoreboard", "panel")
+PICTURE = ROOT / "docs" / "pictures" / "scoreboard.png"
+BEGIN, END = "<!-- scoreboard -->\n", "<!-- /scoreboard -->"
+OURS = "craftmaps"
+MOST = 8  # other methods in the table
+# What the methods of a result file are called here, where their names say too little.
+NAMES = {"panel": {"SVC": "SVC, 20,000 rows"}}
+ACCENT, INK = "#1a5aa5", "#5f6368"
+
+
+class Line(NamedTuple):
+    """One method, over its seeds."""
+
+    method: str
+    error: float  # in percent
+    seconds: float  # processor seconds of a fit
+    row: float  # processor microseconds to predict one row
+    size: float | None  # bytes of the model, where they were measured
+
+    @property
+    def family(self) -> str:
+        """Return the method without its width."""
+        return re.sub(r" \d+$", "", self.method)
+
+    def cells(self, has_sizes: bool) -> list[str]:
+        """Return the line as cells of a table."""
+        name = re.sub(r" (\d+)$", r", E = \1", self.method)
+        row = f"{self.row:.2g}" if self.row < 10 else f"{self.row:,.0f}"
+        cells = [name, f"{self.error:.2f}", f"{self.seconds:,.0f}", row]
+        return [*cells, f"{self.size / 1e3:,.0f}" if self.size else ""] if has_sizes else cells
+
+
+def result_file() -> Path:
+    """Return the file of the scoreboard, or else of the panel."""
+    paths = [ROOT / "benchmarks" / "results" / f"{name}.jsonl" for name in FILES]
+    return next(path for path in paths if path.exists())
+
+
+def lines() -> list[Line]:
+    """Return the methods that finished, the best first."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    names = NAMES.get(result_file().stem, {})
+    for text in result_file().read_text().splitlines():
+        record = json.loads(text)
+        if record["data"] == "mnist" and record["status"] == "finished" and record["threads"] == 1:
+            found.setdefault(names.get(record["method"], record["method"]), []).append(record)
+    return sorted((_line(method, records) for method, records in found.items()), key=lambda line: line.error)
+
+
+def families() -> dict[str, list[Line]]:
+    """Return the lines of every family, the best first."""
+    found: dict[str, list[Line]] = {}
+    for line in lines():
+        found.setdefault(line.family, []).append(line)
+    return found
+
+
+def _line(method: str, records: list[dict[str, Any]]) -> Line:
+    """Return the mean error and the median costs of a method."""
+    sizes = [record["model_bytes"] for record in records if "model_bytes" in record]
+    return Line(
+        method,
+        100 * mean(record["error"] for record in records),
+        median(record["fit_cpu_seconds"] for record in records),
+        1e6 * median(record["predict_cpu_seconds"] / record["n_test"] for record in records),
+        median(sizes) if sizes else None,
+    )
+
+
+def table() -> str:
+    """Return a table in Markdown: all widths of ours, and the best of the others."""
+    best = [members[0] for family, members in families().items() if family != OURS][:MOST]
+    shown = [line for line in lines() if line.family == OURS or line in best]
+    has_sizes = any(line.size for line in shown)
+    heads = ["MNIST, one thread", "error in %", "training s", "a row in µs", *(["model KB"] if has_sizes else [])]
+    rows = [heads, ["---", *["---:"] * (len(heads) - 1)], *(line.cells(has_sizes) for line in shown)]
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in rows)
+
+
+def filled(text: str) -> str:
+    """Return README.md with the table between its marks."""
+    before, begin, rest = text.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        raise ValueError(f"README.md must have the marks {BEGIN.strip()} and {END}.")
+    return before + begin + table() + end + after
+
+
+def fingerprint() -> str:
+    """Return a hash of what the picture shows; it is in the metadata of the file."""
+    return hashlib.sha256(repr(lines()).encode()).hexdigest()
+
+
+def draw(path: Path) -> None:
+    """Draw error against training time, and the widths of craftmaps as one line."""
+    import matplotlib
+
+    matplotlib.use("agg")
+    import matplotlib.pyplot as plt
+
+    found = families()
+    figure, ax = plt.subplots(figsize=(8.4, 4.4), layout="constrained")
+    for family, members in found.items():
+        points = sorted((line.seconds, line.error) for line in members)
+        colour, width, size = (ACCENT, 2, 6) if family == OURS else (INK, 0.6, 5)
+        ax.plot(*zip(*points, strict=True), "o-", color=colour, linewidth=width, markersize=size)
+    ax.set(xscale="log", yscale="log", xlabel="processor seconds of training, choices included, one thread")
+    ax.set(ylabel="test error on MNIST", title="craftmaps (blue) and others on MNIST")
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_major_locator(matplotlib.ticker.LogLocator(subs=(1, 2, 5)))
+        axis.set_minor_locator(matplotlib.ticker.NullLocator())
+    ax.xaxis.set_major_formatter(lambda value, _: f"{value:g} s")
+    ax.yaxis.set_major_formatter(lambda value, _: f"{value:g} %")
+    ax.margins(x=0.14, y=0.1)
+    ax.grid(color="#e4e6e8", linewidth=0.7)
+    ax.set_axisbelow(True)
+    ax.spines[["top", "right"]].set_visible(False)
+    figure.canvas.draw()  # fixes where points are, so that names can keep clear of them
+    ours = found.pop(OURS, [])
+    _write_names(ax, [*ours, *(members[0] for members in found.values())], lines())
+    figure.savefig(path, dpi=130, metadata={"Description": fingerprint()})
+
+
+def _write_names(ax: Any, shown: list[Line], drawn: list[Line]) -> None:
+    """Write the names of some points beside them, in the first place that is free."""
+    from matplotlib.transforms import Bbox
+
+    points = ax.transData.transform([(line.seconds, line.error) for line in drawn])
+    taken = [Bbox.from_bounds(x - 5, y - 5, 10, 10) for x, y in points]
+    right, left = [("left", 8, dy) for dy in (0, 9, -9)], [("right", -8, dy) for dy in (0, -9, 9)]
+    above = [("center", 0, dy) for dy in (12, -12)]
+    far = [(side, dx, dy) for dy in (-20, 20, -32, 32, -44, 44) for side, dx in (("left", 8), ("right", -8))]
+    for line in shown:
+        is_ours = line.family == OURS
+        name = line.method.replace(f"{OURS} ", "E = ") if is_ours else line.family
+        for side, dx, dy in [*left, *above, *right, *far] if is_ours else [*right, *left, *above, *far]:
+            text = ax.annotate(
+                name, (line.seconds, line.error), (dx, dy), textcoords="offset points", ha=side, va="center", fontsize=9
+            )
+            box = text.get_window_extent()
+            is_inside = ax.bbox.x0 <= box.x0 and box.x1 <= ax.figure.bbox.x1 and ax.bbox.y0 <= box.y0
+            if is_inside and not any(box.overlaps(other) for other in taken):
+                break
+            text.remove()
+        else:
+            continue  # the table has it
+        text.set_color(ACCENT if is_ours else INK)
+        taken.append(box)
+
+
+def main() -> None:
+    """Write the picture and the table."""
+    draw(PICTURE)
+    readme = ROOT / "README.md"
+    readme.write_text(filled(readme.read_text()))
+
+
+if __name__ == "__main__":
+    main()
