@@ -43,7 +43,6 @@ class Board(NamedTuple):
     seeds: list[int]
     scalings: dict[str, str]
     methods: dict[str, Method]
-    not_run: dict[str, str]
 
     def cells(self) -> Iterator[Cell]:
         """Yield all cells, data set by data set and seed by seed; a method's number of seeds is its own."""
@@ -64,7 +63,6 @@ def read_board(path: Path = FILE) -> Board:
         seeds=found["seeds"],
         scalings=found["scaling"],
         methods={method.name: method for method in methods},
-        not_run=found.get("not_run", {}),
     )
 
 

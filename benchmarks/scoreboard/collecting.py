@@ -1,6 +1,6 @@
 """Make the page of the scoreboard: goals, errors and costs, growth with rows and width, and what was not run."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from benchmarks.measuring import exponent
@@ -32,6 +32,7 @@ def _sections(groups: Scores, board: Board) -> Iterator[tuple[str, str]]:
     """Yield headings and texts."""
     yield "Goals on MNIST", goals(groups, board)
     yield "Where trees win", tree_table(groups, board)
+    yield "Where others win", other_table(groups, board)
     for data, group in groups.items():
         yield title(group, data), cost_table(group)
     yield "Time against rows", row_table(groups, board)
@@ -56,18 +57,28 @@ def goals(groups: Scores, board: Board) -> str:
 
 
 def tree_table(groups: Scores, board: Board) -> str:
-    """Compare the best trees with our best model, at any time and within the time of the trees."""
+    """Compare the best trees with our best model."""
+    return _rivals(groups, board, "trees", lambda name: board.methods[name].family in TREES)
+
+
+def other_table(groups: Scores, board: Board) -> str:
+    """Compare the best of the other competitors with our best model."""
+    families = (*TREES, OURS)
+    return _rivals(groups, board, "others", lambda name: board.methods[name].family not in families)
+
+
+def _rivals(groups: Scores, board: Board, kind: str, is_rival: Callable[[str], bool]) -> str:
+    """Compare the smallest error of some competitors with our smallest one."""
     rows = []
     for data, group in groups.items():
         done = finished(group)
         ours = [score for name, score in done.items() if is_ours(name, board)]
-        trees = [score for name, score in done.items() if board.methods[name].family in TREES]
-        if not ours or not trees:
-            continue
-        tree, own = (min(some, key=lambda score: score.error) for some in (trees, ours))
-        winner = "trees" if tree.error < own.error else "craftmaps" if own.error < tree.error else "equal"
-        rows.append([data, *_named_error(tree), *_named_error(own), winner])
-    heads = ["data", "trees", "error, %", "processor s", "craftmaps", "error, %", "processor s", "smaller error"]
+        theirs = [score for name, score in done.items() if is_rival(name)]
+        if ours and theirs:
+            best, own = (min(some, key=lambda score: score.error) for some in (theirs, ours))
+            winner = kind if best.error < own.error else OURS if own.error < best.error else "equal"
+            rows.append([data, *_named_error(best), *_named_error(own), winner])
+    heads = ["data", kind, "error, %", "processor s", OURS, "error, %", "processor s", "smaller error"]
     return table(heads, rows) if rows else ""
 
 
@@ -141,7 +152,7 @@ def missing_table(groups: Scores, board: Board) -> str:
                 rows.append([name, data, *_reason(score.records[-1])])
         absent = [data for data in board.scalings if data in method.data and data not in found]
         if absent:
-            rows.append([name, ", ".join(absent), "not run", board.not_run.get(method.family, "no result yet")])
+            rows.append([name, ", ".join(absent), "not run", "no result yet"])
     return table(["method", "data", "what", "why"], rows) if rows else ""
 
 
