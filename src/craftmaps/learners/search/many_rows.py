@@ -12,6 +12,7 @@ from craftmaps.learners.choices import is_auto
 from craftmaps.learners.search.candidates import FIRST_DEGREE, Candidate, Found, SearchSpec, polynomial
 from craftmaps.learners.search.rounds import Rounds, Scores, best_first
 from craftmaps.learners.search.scoring import ALPHAS, Judge, Score
+from craftmaps.learners.search.shapings import Shaping
 from craftmaps.learners.targets import Targets
 
 _DEGREES = (2, 3, 4, 5, 7, 9)
@@ -24,6 +25,7 @@ _FINALISTS, _CLIMBED, _CLIMBS = 4, 3, 3
 _FEWEST_AXES = 16
 _CLOSE = 0.15
 _FAR = 0.8  # behind the best in the first round: not worth a second look
+_MORE_AXES = 0.04  # what more axes gain for each doubling of the rows beyond those that are compared
 _IN_REACH = 0.5  # of the best value in the first round: from there linear models and columns can still win
 _MOST_LOGISTIC_CLASSES = 2  # with more, looks take longer than all the rest of a trial, and change the order little
 
@@ -41,6 +43,7 @@ class ManyRows(Rounds):
         self.first_judge = self.judge.first(self.n_first, n_train)
         self.judge.n_train = len(y) - len(y) // 3
         self.width, self.alphas = min(spec.n_components, _WIDTH), ALPHAS
+        self._small: Shaping | None = None  # the best shaping at a small width, once a great one is compared at
 
     def run(self) -> Found:
         """Search."""
@@ -175,6 +178,7 @@ class ManyRows(Rounds):
         if not others:
             return best, scores
         self._go_on(_GREAT_WIDTH, scores[best])
+        self._small = best.shaping
         return self._challenge(best, [best, *others], {})
 
     def _at_the_greatest_width(self, best: Candidate, scores: Scores) -> tuple[Candidate, Scores]:
@@ -206,7 +210,20 @@ class ManyRows(Rounds):
     def _challenge(self, best: Candidate, others: Sequence[Candidate], scores: Scores) -> tuple[Candidate, Scores]:
         """Let candidates compete with the best so far."""
         scores = scores | self._last_round([c for c in dict.fromkeys(others) if c not in scores])
-        return min((best, *others), key=lambda candidate: scores[candidate].value), scores
+
+        def value(candidate: Candidate) -> float:
+            return scores[candidate].value - self._gain_by_rows(candidate)
+
+        return min((best, *others), key=value), scores
+
+    def _gain_by_rows(self, candidate: Candidate) -> float:
+        """Return what a candidate gains by rows that are not compared: axes beyond those of a small width need them."""
+        n_times = (self.spec.n_rows or 0) / self.judge.n_train
+        if self._small is None or n_times <= 1 or None in (candidate.shaping.axes, self._small.axes):
+            return 0.0
+        n_axes, n_before = (s.n_axes or self.rows.usual_axes(s) for s in (candidate.shaping, self._small))
+        is_richer = n_axes > n_before or candidate.shaping.power < self._small.power
+        return _MORE_AXES * float(np.log2(n_times)) if is_richer else 0.0
 
 
 def _comes_after_ranks(candidate: Candidate) -> bool:
