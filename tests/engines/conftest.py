@@ -7,14 +7,21 @@ import pytest
 def dask_cluster():
     """Two worker processes that talk over TCP, of one thread each."""
     distributed = pytest.importorskip("distributed", reason="pip install 'craftmaps[dask]'")
-    with distributed.LocalCluster(
-        n_workers=2,
-        threads_per_worker=1,
-        processes=True,
-        host="127.0.0.1",
-        dashboard_address=":0",
-        memory_limit="2GB",
-    ) as cluster:
+    import dask
+
+    # This long after a loss the cluster gives a worker up if none of its name is there, be it that a later test has
+    # just killed the one that came back: no test may take so long.
+    with (
+        dask.config.set({"distributed.deploy.lost-worker-timeout": "1 hour"}),
+        distributed.LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            processes=True,
+            host="127.0.0.1",
+            dashboard_address=":0",
+            memory_limit="2GB",
+        ) as cluster,
+    ):
         yield cluster
 
 
