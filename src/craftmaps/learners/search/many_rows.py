@@ -56,9 +56,12 @@ class ManyRows(Rounds):
         self._go_on(self.width, scores[best])
         best, scores = self._climb(best, scores)
         best, scores = self._with_categories(best, scores)
-        best, scores = self._at_the_end(best, scores, first)
+        # Few rows at a small width hardly tell axes of one kind from those of another.
+        kinds = [c for c in self._best_of_every_kind(scores, 0) if c.shaping.axes != best.shaping.axes]
+        kinds = [c for c in kinds if None not in (c.shaping.axes, best.shaping.axes)]
+        best, scores = self._at_the_end(best, scores, first, kinds)
         if self.spec.n_components > _GREATEST_WIDTH:
-            best, scores = self._at_the_greatest_width(best, scores)
+            best, scores = self._at_the_greatest_width(best, scores, kinds)
         return self.found({best: scores[best]})
 
     def _climb(self, best: Candidate, scores: Scores) -> tuple[Candidate, Scores]:
@@ -160,8 +163,13 @@ class ManyRows(Rounds):
         n_axes = min(max(int(factor * now), min(_FEWEST_AXES, now)), most)
         return candidate if n_axes == now else _with(candidate, n_axes=n_axes)
 
-    def _at_the_end(self, best: Candidate, scores: Scores, first: Scores) -> tuple[Candidate, Scores]:
-        """Compare the best with a linear model, with linear columns, and with what a small width does not favour."""
+    def _at_the_end(
+        self, best: Candidate, scores: Scores, first: Scores, kinds: Sequence[Candidate]
+    ) -> tuple[Candidate, Scores]:
+        """Compare the best with a linear model, with linear columns, and with what a small width does not favour.
+
+        `kinds` are the best with axes of other kinds.
+        """
         others = []
         linear = [candidate for candidate in best_first(first) if candidate.kernel is None]
         if linear and first[linear[0]].value < min(score.value for score in first.values()) + _IN_REACH:
@@ -172,7 +180,7 @@ class ManyRows(Rounds):
             higher = [degree for degree in _DEGREES if degree > best.kernel.degree]
             others += [best._replace(kernel=polynomial(degree)) for degree in higher[:1]]
         if best.shaping.axes is not None and is_auto(self.spec.metric):
-            others.append(self._of_axes(best, 2.0))
+            others += [self._of_axes(best, 2.0), *kinds]
         # A great width takes long: what is far behind at a smaller one does not catch up.
         others = [c for c in others if c not in scores or scores[c].value < scores[best].value + _CLOSE]
         if not others:
@@ -181,10 +189,13 @@ class ManyRows(Rounds):
         self._small = best.shaping
         return self._challenge(best, [best, *others], {})
 
-    def _at_the_greatest_width(self, best: Candidate, scores: Scores) -> tuple[Candidate, Scores]:
+    def _at_the_greatest_width(
+        self, best: Candidate, scores: Scores, kinds: Sequence[Candidate]
+    ) -> tuple[Candidate, Scores]:
         """Climb from the best to richer candidates: a great map has room for more axes and higher degrees."""
         self._go_on(_GREATEST_WIDTH, scores[best])
-        scores = {}
+        kinds = [c for c in kinds if c.shaping.axes != best.shaping.axes]
+        best, scores = self._challenge(best, [best, *(self._of_axes(c, 2.0) for c in kinds)], {})
         for _ in range(_CLIMBS):
             before = best
             best, scores = self._challenge(best, [best, *self._richer(best)], scores)
