@@ -112,12 +112,13 @@ def test_rows_that_do_not_come_at_once():
 def test_when_it_pays(monkeypatch):
     assert from_rows.pays(60_000, 8192, 10)
     assert not from_rows.pays(60_000, 4096, 10)
-    assert not from_rows.pays(60_000, 8192, 100)  # as many steps as classes cost
+    assert not from_rows.pays(60_000, 8192, 100)  # steps for so many classes take longer
+    assert from_rows.pays(4000, 8192, 100)  # but less than solving, where rows are few
     assert not from_rows.pays(1000, 8192, 10)  # few rows have a way of their own
     monkeypatch.setattr(from_rows, "available_memory", lambda: 10**9)
     assert not from_rows.pays(60_000, 8192, 10)
     monkeypatch.setattr(from_rows, "_LEAST_WIDTH", 256)
-    monkeypatch.setattr(from_rows, "_WIDTH_OF_TARGET", 100)
+    monkeypatch.setattr(from_rows, "_STEPS", 10)
     monkeypatch.setattr(from_rows, "FEW_ROWS", 100)
     with pytest.raises(ValueError, match="A model without a tally"):
         _ = fitted("auto").tally_

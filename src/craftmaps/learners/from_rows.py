@@ -28,8 +28,9 @@ _SPARSE_ALPHAS = (10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01)  # in units of the mean 
 _WIDE_ALPHAS = (1.0, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5)  # in units of the mean of the diagonal
 _LEAST_ALPHA = 1e-9  # conjugate gradients need some
 _SPARSE_PATIENCE, _WIDE_PATIENCE = 2, 1
-# Below this width, or with more targets than a share of it, a Gram matrix takes less time than the steps.
-_LEAST_WIDTH, _WIDTH_OF_TARGET = 4096, 400
+# Measured, in products of the Gram matrix: what steps cost for a row, a feature and a target, and what solving with the
+# matrix costs, in units of E^3. Up to a width the matrix takes no longer, and leaves a tally.
+_STEPS, _SOLUTIONS, _LEAST_WIDTH = 400, 3, 4096
 _MEMORY_SHARE = 0.6  # of what is free, for the features
 _COLUMNS_IN_WORK = 24  # for every target: parts of sums, residuals, directions
 _LEFT_OUT = 0.1  # of the rows, at most: one split, for every one more doubles the time
@@ -158,7 +159,8 @@ class FromRows:
 
 def pays(n_rows: int, width: int, n_targets: int) -> bool:
     """Tell whether rows at hand are solved in clearly less time than by way of their Gram matrix, and fit in memory."""
-    is_quick = n_rows > FEW_ROWS and width > max(_LEAST_WIDTH, _WIDTH_OF_TARGET * n_targets)
+    is_large = n_rows > FEW_ROWS and width > _LEAST_WIDTH
+    is_quick = is_large and _STEPS * n_targets * n_rows < n_rows * width + _SOLUTIONS * width**2
     return is_quick and _n_bytes(n_rows, width, n_targets) <= _MEMORY_SHARE * (available_memory() or np.inf)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from craftmaps.kernels import Polynomial
+from craftmaps.kernels import DotProductKernel, Polynomial
 from craftmaps.learners.choices import is_auto
 from craftmaps.learners.search.candidates import FIRST_DEGREE, Candidate, Found, SearchSpec, polynomial
 from craftmaps.learners.search.rounds import Rounds, Scores, best_first
@@ -26,6 +26,7 @@ _FEWEST_AXES = 16
 _CLOSE = 0.15
 _FAR = 0.8  # behind the best in the first round: not worth a second look
 _MORE_AXES = 0.04  # what more axes gain for each doubling of the rows beyond those that are compared
+_HIGHER_DEGREE, _MOST_DOUBLINGS = 0.1, 2  # what a higher degree gains for each doubling of the width, and how often
 _IN_REACH = 0.5  # of the best value in the first round: from there linear models and columns can still win
 _MOST_LOGISTIC_CLASSES = 2  # with more, looks take longer than all the rest of a trial, and change the order little
 
@@ -44,6 +45,7 @@ class ManyRows(Rounds):
         self.judge.n_train = len(y) - len(y) // 3
         self.width, self.alphas = min(spec.n_components, _WIDTH), ALPHAS
         self._small: Shaping | None = None  # the best shaping at a small width, once a great one is compared at
+        self._low: DotProductKernel | None = None  # the best kernel there, once the greatest one is compared at
 
     def run(self) -> Found:
         """Search."""
@@ -194,6 +196,7 @@ class ManyRows(Rounds):
     ) -> tuple[Candidate, Scores]:
         """Climb from the best to richer candidates: a great map has room for more axes and higher degrees."""
         self._go_on(_GREATEST_WIDTH, scores[best])
+        self._low = best.kernel
         kinds = [c for c in kinds if c.shaping.axes != best.shaping.axes]
         best, scores = self._challenge(best, [best, *(self._of_axes(c, 2.0) for c in kinds)], {})
         for _ in range(_CLIMBS):
@@ -223,7 +226,7 @@ class ManyRows(Rounds):
         scores = scores | self._last_round([c for c in dict.fromkeys(others) if c not in scores])
 
         def value(candidate: Candidate) -> float:
-            return scores[candidate].value - self._gain_by_rows(candidate)
+            return scores[candidate].value - self._gain_by_rows(candidate) - self._gain_by_width(candidate)
 
         return min((best, *others), key=value), scores
 
@@ -235,6 +238,13 @@ class ManyRows(Rounds):
         n_axes, n_before = (s.n_axes or self.rows.usual_axes(s) for s in (candidate.shaping, self._small))
         is_richer = n_axes > n_before or candidate.shaping.power < self._small.power
         return _MORE_AXES * float(np.log2(n_times)) if is_richer else 0.0
+
+    def _gain_by_width(self, candidate: Candidate) -> float:
+        """Return what a degree higher than that of a small width gains by features beyond those that are compared."""
+        if not (isinstance(candidate.kernel, Polynomial) and isinstance(self._low, Polynomial)):
+            return 0.0
+        n_doublings = min(float(np.log2(self.spec.n_components / self.width)), _MOST_DOUBLINGS)
+        return _HIGHER_DEGREE * n_doublings if candidate.kernel.degree > self._low.degree else 0.0
 
 
 def _comes_after_ranks(candidate: Candidate) -> bool:
