@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import linalg
 
+from craftmaps._system.progress import Phase, tell
 from craftmaps._system.threads import multiply, serial_blas
 from craftmaps.least_squares.cholesky import factor_in_place
 from craftmaps.least_squares.conjugate_gradients import Steps
@@ -89,23 +90,30 @@ class WideRidge:
 
     def solved(self, alpha: float, start: Solution | None = None) -> Solution:
         """Return the solution for an alpha, from a start that is close, such as one of most of the rows."""
-        return next(self.path([alpha], start=start))
+        return next(self.path([alpha], start=start, phase=Phase.SOLUTION))
 
     def path(
-        self, alphas: Sequence[float], tolerance: float = _TOLERANCE, start: Solution | None = None
+        self,
+        alphas: Sequence[float],
+        tolerance: float = _TOLERANCE,
+        start: Solution | None = None,
+        phase: Phase = Phase.PENALTY,
     ) -> Iterator[Solution]:
         """Yield the solutions for alphas to a relative error in the norm of the matrix, each from the last one."""
         coef = None if start is None else start.coef.T.astype(np.float32)
         for alpha in alphas:
-            coef = self._solve(alpha, tolerance, coef)
+            coef = self._solve(alpha, tolerance, coef, phase)
             wide = coef.astype(np.float64)
             yield Solution(wide.T.copy(), self._target_mean - self._mean @ wide)
 
-    def _solve(self, alpha: float, tolerance: float, start: NDArray[np.float32] | None) -> NDArray[np.float32]:
+    def _solve(
+        self, alpha: float, tolerance: float, start: NDArray[np.float32] | None, phase: Phase
+    ) -> NDArray[np.float32]:
         """Return the coefficients for an alpha; what is not solved after many steps is taken as it is."""
         with serial_blas:  # the same on any number of threads: those are in the products
             steps = Steps(self._times, self._right, [alpha], self.sampled, tolerance, _WINDOW, start)
             while steps.owners.size and steps.n_taken < _MOST_STEPS:
+                tell(phase, f"{alpha / self.unit:g}, step {steps.n_taken + 1}")
                 steps.take()
         return steps.so_far()[0]
 
