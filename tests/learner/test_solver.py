@@ -74,6 +74,23 @@ def test_numbers():
     np.testing.assert_allclose(one.predict(TEST), two.predict(TEST), atol=5.0)
 
 
+def test_the_logistic_loss():
+    """Where squares are misled, steps of the logistic loss follow, and none where squares are asked for."""
+    y = SCORES > 0
+    models = {
+        (solver, loss): CraftClassifier(**SETTINGS | {"solver": solver, "loss": loss}).fit(X[:2000], y[:2000])
+        for solver, loss in (("iterative", "auto"), ("iterative", "squared"), ("tally", "logistic"))
+    }
+    errors = {key: np.mean(model.predict(TEST) != y[2000:]) for key, model in models.items()}
+    assert [model.loss_ for model in models.values()] == ["squared", "squared", "logistic"]  # "auto" of a given kernel
+    forced = CraftClassifier(**SETTINGS | {"solver": "iterative", "loss": "logistic"}).fit(X[:2000], y[:2000])
+    error = np.mean(forced.predict(TEST) != y[2000:])
+    assert forced.loss_ == "logistic"
+    assert error < 0.7 * errors["iterative", "squared"]
+    assert error < errors["tally", "logistic"] + 0.01
+    assert abs(forced.cv_results_["error"] - error) < 4 * np.sqrt(0.05 * 0.95 / 200)
+
+
 def test_it_is_saved_without_a_tally(models, tmp_path):
     model = models[0]
     model.save(tmp_path / "model.craft", np.float64)
@@ -89,7 +106,6 @@ def test_it_is_saved_without_a_tally(models, tmp_path):
     ("changes", "name"),
     [
         ({"cv": None, "alphas": 0.1}, "cv"),
-        ({"loss": "logistic"}, "loss"),
         ({"packed": True}, "packed"),
         ({"feature_map": LandmarkMap(Polynomial(2), 64, whiten=False, random_state=0)}, "feature_map"),
         ({"fit_intercept": False}, "fit_intercept"),

@@ -14,6 +14,7 @@ from craftmaps._system.progress import Phase, tell
 from craftmaps.learners.fitted_model import FittedModel, Solved
 from craftmaps.learners.held_out import HeldOutFold
 from craftmaps.learners.left_out_scores import LeftOutScores, left_out_together
+from craftmaps.learners.logistic_search import PENALTY, LogisticModel, LogisticSearch, is_logistic_tried
 from craftmaps.learners.penalty_race import PenaltyChoice
 from craftmaps.learners.penalty_search import dependence
 from craftmaps.learners.targets import Targets
@@ -122,9 +123,25 @@ class FromRows:
                 break
         tell(Phase.SOLUTION)
         alpha, choice = alphas[scores.best()], _choice(scores, [alpha / unit for alpha in alphas], total)
-        solution = whole.solved(alpha, starts[scores.best()])
-        model = FittedModel(self.features, targets, *solution, alpha, X.shape[0], targets.calibrated(choice))
+        start = starts[scores.best()]
+        solution, loss = whole.solved(alpha, start), "squared"
+        if isinstance(whole, WideRidge) and is_logistic_tried(targets, choice):
+            logistic, judged = self._logistic(whole, [solution, start], left_out[0][0], targets, choice)
+            choice = judged or choice
+            solution, loss = (solution, loss) if logistic is None else (logistic, "logistic")
+        model = FittedModel(self.features, targets, *solution, alpha, X.shape[0], targets.calibrated(choice), loss)
         return Solved(model, choice.results)
+
+    @staticmethod
+    def _logistic(
+        ridge: WideRidge, starts: list[Solution], tested: NDArray[np.int64], targets: Targets, choice: PenaltyChoice
+    ) -> LogisticModel:
+        """Go on with the logistic loss from the solutions of all rows and of those that are not tested on."""
+        rows = ridge.rows_at(tested)
+        solutions = ridge.logistic_regressions(starts, PENALTY, [None, rows])
+        search = LogisticSearch(is_forced=targets.loss == "logistic")
+        n_rows, width = ridge.features.shape
+        return search.compare(solutions, [rows.Z], targets, n_rows * width, choice)
 
     def _regressions(self, X: Any, encoded: NDArray, weight: NDArray, sample: NDArray[np.int64]) -> RowRidge:
         """Return the regressions of all rows; those at some positions may stand for them."""

@@ -4,7 +4,7 @@ Least squares punishes outputs that are too good, and classes far from the bound
 at hand after the pass, a few quasi-Newton steps, with the Gram matrix of the tally as their Hessian, mend that.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Self
 
@@ -30,7 +30,7 @@ _LARGE, _MOST_LARGE_LOOKS = 2**27, 16  # rows times features from which the last
 _PATIENCE = 2
 _TELLING_LOOKS, _HOPELESS = 6, 0.4  # so far behind squares after so many looks, the loss does not catch up
 # Of the preconditioner: a float32 factor of a matrix closer to singular leads steps astray.
-_PENALTY, _LEAST_ALPHA = 1e-5, 1e-3
+PENALTY, _LEAST_ALPHA = 1e-5, 1e-3
 
 
 class LogisticModel(NamedTuple):
@@ -69,10 +69,36 @@ class LogisticSearch:
         groups = left_out_together(folds, tally.statistic.weight)
         parts = [problem.left_out(group, folds, tally.targets) for group in groups]
         solutions = logistic_regressions(
-            problem.rows, problem.statistic, max(relative, _LEAST_ALPHA), _PENALTY, [None, *parts]
+            problem.rows, problem.statistic, max(relative, _LEAST_ALPHA), PENALTY, [None, *parts]
         )
-        scores, kept = LeftOutScores(folds, tally.targets), []
-        is_large = tally.n_rows * tally.statistic.cross.shape[0] > _LARGE
+        n_numbers = tally.n_rows * tally.statistic.cross.shape[0]
+        found = self.compare(solutions, [part.Z for part in parts], tally.targets, n_numbers, choice)
+        return found if found.solution is None else found._replace(solution=problem.restored(found.solution))
+
+    def compare(
+        self,
+        solutions: Iterator[list[Solution]],
+        left_out: Sequence[NDArray],
+        targets: Targets,
+        n_numbers: int,
+        choice: PenaltyChoice | None,
+    ) -> LogisticModel:
+        """Return the best of the solutions after some looks, and of the squares that a choice is of.
+
+        Parameters
+        ----------
+        solutions : iterator
+            After each look the solution of all rows, and one without each group of rows that is left out.
+        left_out : sequence of ndarray
+            The features of these groups.
+        targets : Targets
+        n_numbers : int
+            Rows times features.
+        choice : PenaltyChoice or None
+            None takes the solution after the last look.
+        """
+        scores, kept = LeftOutScores([] if choice is None else choice.left_out, targets), []
+        is_large = n_numbers > _LARGE
         looks = [look for look in self.looks if not is_large or look <= _MOST_LARGE_LOOKS]
         if choice is not None and not self.is_forced:
             scores.add(choice.outputs)
@@ -84,7 +110,7 @@ class LogisticSearch:
                 continue
             kept.append(whole)
             if choice is not None:
-                scores.add(np.concatenate([s.outputs(part.Z) for part, s in zip(parts, others, strict=True)]))
+                scores.add(np.concatenate([s.outputs(Z) for Z, s in zip(left_out, others, strict=True)]))
                 if len(kept) - 1 - scores.best(since=kept.count(None)) >= _PATIENCE:
                     break
                 if kept[0] is None and look >= _TELLING_LOOKS and scores.lead_of_first() > _HOPELESS:
@@ -94,7 +120,7 @@ class LogisticSearch:
         best = kept[-1 if choice is None else scores.best()]
         if choice is not None:
             choice = _judged(choice, scores, [solution is None for solution in kept])
-        return LogisticModel(None if best is None else problem.restored(best), choice)
+        return LogisticModel(best, choice)
 
 
 def _judged(choice: PenaltyChoice, scores: LeftOutScores, are_squares: list[bool]) -> PenaltyChoice:
@@ -141,11 +167,11 @@ class _Problem(NamedTuple):
         return WeightedRows(Z, targets.encoded(y), weight)
 
 
-def is_logistic_tried(tally: Tally, choice: PenaltyChoice | None) -> bool:
+def is_logistic_tried(targets: Targets, choice: PenaltyChoice | None, is_packed: bool = False) -> bool:
     """Tell whether the logistic loss is asked for, or can be compared with the squared one in reasonable time."""
-    if tally.targets.loss != "auto":
-        return tally.targets.loss == "logistic"
-    return choice is not None and tally.targets.n_columns <= MOST_CLASSES and not tally.statistic.packed
+    if targets.loss != "auto":
+        return targets.loss == "logistic"
+    return choice is not None and targets.n_columns <= MOST_CLASSES and not is_packed
 
 
 def refuse_one_look(targets: Targets) -> None:

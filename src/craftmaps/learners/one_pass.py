@@ -136,7 +136,6 @@ class OnePass:
             return False
         reasons = {
             "cv": settings.holdout_rows is None,
-            "loss": targets.loss == "logistic",
             "packed": not is_auto(settings.packed),
             "feature_map": features.penalty is not None,
         }

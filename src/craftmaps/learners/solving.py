@@ -44,7 +44,7 @@ class Solver:
             n_folds = int(self.cv) if isinstance(self.cv, Integral) else None
             choice = PenaltySearch(self.alphas, self.fit_intercept, n_folds).choose(tally, folds, few)
         relative, logistic = self.alphas[0] if choice is None else choice.relative, None
-        if rows is not None and is_logistic_tried(tally, choice):
+        if rows is not None and is_logistic_tried(tally.targets, choice, tally.statistic.packed):
             search = LogisticSearch(is_forced=tally.targets.loss == "logistic")
             logistic, choice = search.run(tally, rows, relative, choice, few if folds is None else None)
         tell(Phase.SOLUTION)

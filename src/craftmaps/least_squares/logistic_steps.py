@@ -1,7 +1,7 @@
 """Logistic regressions from the sums of a least-squares fit: a few looks at the rows, the Gram matrix as Hessian."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,29 @@ _MEMORY = 10
 _MOST_HALVINGS = 6
 _SHORTER = 0.4
 _BLOCK_ROWS = 1024
+
+
+class HessianBound(Protocol):
+    """The inverse of a matrix close to the Gram matrix of centred features; see `Preconditioner`."""
+
+    @property
+    def mean(self) -> NDArray[np.float64]:
+        """The weighted mean of the features."""
+        ...
+
+    @property
+    def weight(self) -> float:
+        """The weight of all rows."""
+        ...
+
+    @property
+    def unit(self) -> float:
+        """The mean of the diagonal."""
+        ...
+
+    def __call__(self, gradient: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the inverse times the gradients of coefficients (all rows but the last) and intercepts."""
+        ...
 
 
 class Preconditioner:
@@ -85,7 +108,24 @@ def logistic_regressions(
         The rows that each regression is fitted without; they are among those of the source.
     """
     objective = _Objective(rows, Preconditioner(statistic, alpha), penalty, left_out)
-    descents = [_Descent(point, objective.precondition) for point in objective.starts(statistic)]
+    yield from _descents(objective, objective.ridge_directions(statistic))
+
+
+def logistic_from(
+    starts: Sequence[Solution],
+    rows: RowSource,
+    precondition: HessianBound,
+    penalty: float,
+    left_out: Sequence[WeightedRows | None],
+) -> Iterator[list[Solution]]:
+    """Yield the same from solutions of ridge regressions, and without a statistic."""
+    points = [np.vstack([s.coef.T, s.intercept + precondition.mean @ s.coef.T]) for s in starts]
+    yield from _descents(_Objective(rows, precondition, penalty, left_out), points)
+
+
+def _descents(objective: "_Objective", points: list[NDArray[np.float64]]) -> Iterator[list[Solution]]:
+    """Yield the solutions after each look at the rows, from points that are scaled first."""
+    descents = [_Descent(point, objective.precondition) for point in objective.scaled(points)]
     live = list(range(len(descents)))
     while live:
         values = dict(zip(live, objective([descents[i].asked for i in live], live), strict=True))
@@ -119,10 +159,10 @@ class _Descent:
     ----------
     point : ndarray of shape (n_features + 1, n_classes)
         Coefficients and, last, intercepts of centred features.
-    precondition : Preconditioner
+    precondition : HessianBound
     """
 
-    def __init__(self, point: NDArray[np.float64], precondition: Preconditioner):
+    def __init__(self, point: NDArray[np.float64], precondition: HessianBound):
         self.point = self.asked = point
         self.is_over = False
         self._precondition = precondition
@@ -156,14 +196,14 @@ class _Objective:
     """The mean losses of several regressions, each without the rows that it leaves out."""
 
     def __init__(
-        self, rows: RowSource, precondition: Preconditioner, penalty: float, left_out: Sequence[WeightedRows | None]
+        self, rows: RowSource, precondition: HessianBound, penalty: float, left_out: Sequence[WeightedRows | None]
     ):
         self.rows, self.precondition, self.left_out = rows, precondition, left_out
         self.mean = precondition.mean
         self.ridge = penalty * precondition.unit / precondition.weight
 
-    def starts(self, statistic: NormalEquations) -> list[NDArray[np.float64]]:
-        """Return points in the direction of ridge regression, each at the best of a few scales."""
+    def ridge_directions(self, statistic: NormalEquations) -> list[NDArray[np.float64]]:
+        """Return points in the direction of ridge regression."""
         points = []
         for rows in self.left_out:
             cross, sums, weight = statistic.cross, statistic.target_sums, statistic.weight
@@ -175,6 +215,10 @@ class _Objective:
             point = self.precondition(centred)
             point[-1] = sums / weight
             points.append(point)
+        return points
+
+    def scaled(self, points: list[NDArray[np.float64]]) -> list[NDArray[np.float64]]:
+        """Return points, each at the best of a few scales."""
         coef, shift, _ = self._stacked(points)
         best = np.argmin(self.rows.added_up(ScaledLosses(coef, shift, len(points))), axis=0)
         return [SCALES[int(i)] * point for i, point in zip(best, points, strict=True)]
@@ -212,7 +256,7 @@ class _Objective:
         return stacked[:-1], stacked[-1] - self.mean @ stacked[:-1], points[0].shape[1]
 
 
-def _direction(gradient: NDArray, pairs: list, precondition: Preconditioner) -> NDArray[np.float64]:
+def _direction(gradient: NDArray, pairs: list, precondition: HessianBound) -> NDArray[np.float64]:
     """Return the direction of L-BFGS (the two loops of Nocedal)."""
     direction, steps = -gradient, []
     for change, difference, curvature in reversed(pairs):

@@ -13,6 +13,7 @@ Matrix Anal. Appl. 38, 2017.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Self
 
 import numpy as np
@@ -20,16 +21,19 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import linalg
 
 from craftmaps._system.progress import Phase, tell
-from craftmaps._system.threads import multiply, serial_blas
+from craftmaps._system.threads import cut, multiply, serial_blas
 from craftmaps.least_squares.cholesky import factor_in_place
 from craftmaps.least_squares.conjugate_gradients import Steps
+from craftmaps.least_squares.logistic_steps import logistic_from
 from craftmaps.least_squares.ridge_path import Solution
+from craftmaps.least_squares.row_looks import RowBlocks, WeightedRows
 from craftmaps.least_squares.square_gram import SquareGram
 from craftmaps.least_squares.stored_features import StoredFeatures
 
 MOST_SAMPLED = 4096
 _TOLERANCE, _WINDOW = 3e-2, 3  # closer solutions do not predict better
 _MOST_STEPS = 40
+_BLOCK_NUMBERS = 2**23  # of features that are looked at together
 _FIRST_SHIFT = 0.1  # of the mean eigenvalue, where the size of the small ones is still to be found
 _SPREAD = 3.0  # of the largest of the small eigenvalues over their mean, about
 
@@ -106,6 +110,26 @@ class WideRidge:
             wide = coef.astype(np.float64)
             yield Solution(wide.T.copy(), self._target_mean - self._mean @ wide)
 
+    def logistic_regressions(
+        self, starts: Sequence[Solution], penalty: float, left_out: Sequence[WeightedRows | None]
+    ) -> Iterator[list[Solution]]:
+        """Yield better and better logistic regressions from ridge regressions, each without the rows it leaves out."""
+        mean = self._mean.astype(np.float64)
+        yield from logistic_from(
+            starts, self._source(), SampledHessian(mean, self._total, self.unit, self.sampled), penalty, left_out
+        )
+
+    def rows_at(self, positions: NDArray[np.int64]) -> WeightedRows:
+        """Return some rows with their features."""
+        weight = self._weight[positions].astype(np.float64)
+        return WeightedRows(self.features[positions], self.targets[positions], weight)
+
+    def _source(self) -> RowBlocks:
+        """Return all rows, to be looked at in blocks."""
+        size = int(np.clip(_BLOCK_NUMBERS // self.features.shape[1], 16, 1024))
+        parts = cut(self.features.shape[0], size)
+        return RowBlocks([partial(self.rows_at, np.arange(part.start, part.stop)) for part in parts])
+
     def _solve(
         self, alpha: float, tolerance: float, start: NDArray[np.float32] | None, phase: Phase
     ) -> NDArray[np.float32]:
@@ -120,6 +144,34 @@ class WideRidge:
     def _times(self, B: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the centred Gram matrix times some columns."""
         return self.features.normal_products(B, self._mean @ B, self._weight)
+
+
+@dataclass(frozen=True, eq=False)
+class SampledHessian:
+    """The Gram matrix of a sample as that of all rows, whose inverse guides logistic regressions.
+
+    Parameters
+    ----------
+    mean : ndarray of shape (n_features,)
+    weight : float
+        Of all rows.
+    unit : float
+        The mean of the diagonal of the centred Gram matrix.
+    sampled : SampledRows
+    """
+
+    mean: NDArray[np.float64]
+    weight: float
+    unit: float
+    sampled: "SampledRows"
+
+    def __call__(self, gradient: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the inverse times the gradients of coefficients (all rows but the last) and intercepts."""
+        step = np.empty_like(gradient)
+        with serial_blas:
+            step[:-1] = self.sampled.precondition(gradient[:-1].astype(np.float32)) * self.weight
+        step[-1] = gradient[-1]
+        return step
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,7 +213,7 @@ class SampledRows:
         factor = _factor(products, share * shift)
         return cls(Z, factor.astype(np.float32, order="F"), shift)
 
-    def precondition(self, R: NDArray[np.float32], shifts: NDArray) -> NDArray[np.float32]:
+    def precondition(self, R: NDArray[np.float32], shifts: NDArray | None = None) -> NDArray[np.float32]:
         """Return the inverse of the approximate matrix times R. One shift serves all penalties: those are smaller."""
         inner = linalg.cho_solve((self.factor, True), multiply(self.Z, R), check_finite=False)
         return (R - multiply(self.Z.T, inner)) / np.float32(self.shift)

@@ -226,7 +226,8 @@ class ManyRows(Rounds):
         scores = scores | self._last_round([c for c in dict.fromkeys(others) if c not in scores])
 
         def value(candidate: Candidate) -> float:
-            return scores[candidate].value - self._gain_by_rows(candidate) - self._gain_by_width(candidate)
+            # A candidate that is richer in both ways does not gain twice.
+            return scores[candidate].value - max(self._gain_by_rows(candidate), self._gain_by_width(candidate))
 
         return min((best, *others), key=value), scores
 
