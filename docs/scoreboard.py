@@ -10,11 +10,17 @@ one of others.
 import hashlib
 import json
 import re
+import sys
 from pathlib import Path
 from statistics import mean, median
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 ROOT = Path(__file__).parents[1]
+sys.path.append(str(ROOT))  # `benchmarks` is found when this file is run by its path, too
 FILES = ("scoreboard", "panel")
 PICTURE = ROOT / "docs" / "pictures" / "scoreboard.png"
 BEGIN, END = "<!-- scoreboard -->\n", "<!-- /scoreboard -->"
@@ -109,60 +115,63 @@ def fingerprint() -> str:
 
 
 def draw(path: Path) -> None:
-    """Draw error against training time, and the widths of craftmaps as one line."""
-    import matplotlib
+    """Save the picture, with a hash of what it shows."""
+    picture().savefig(path, metadata={"Description": fingerprint()})
 
-    matplotlib.use("agg")
-    import matplotlib.pyplot as plt
 
-    found = families()
-    figure, ax = plt.subplots(figsize=(8.4, 4.4), layout="constrained")
-    for family, members in found.items():
+def picture() -> "Figure":
+    """Draw error against training time, and the widths of a method as one line."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8.4, 4.6), dpi=130, layout="constrained")
+    ax = figure.subplots()
+    for family, members in families().items():
         points = sorted((line.seconds, line.error) for line in members)
-        colour, width, size = (ACCENT, 2, 6) if family == OURS else (INK, 0.6, 5)
-        ax.plot(*zip(*points, strict=True), "o-", color=colour, linewidth=width, markersize=size)
+        colour, width, size, order = (ACCENT, 2, 6, 4) if family == OURS else (INK, 0.6, 5, 3)
+        ax.plot(*zip(*points, strict=True), "o-", color=colour, linewidth=width, markersize=size, zorder=order)
+    ax.set_title("craftmaps (blue) and others on MNIST: lower and further left is better", fontsize=11)
     ax.set(xscale="log", yscale="log", xlabel="processor seconds of training, choices included, one thread")
-    ax.set(ylabel="test error on MNIST", title="craftmaps (blue) and others on MNIST")
-    for axis in (ax.xaxis, ax.yaxis):
-        axis.set_major_locator(matplotlib.ticker.LogLocator(subs=(1, 2, 5)))
-        axis.set_minor_locator(matplotlib.ticker.NullLocator())
-    ax.xaxis.set_major_formatter(lambda value, _: f"{value:g} s")
-    ax.yaxis.set_major_formatter(lambda value, _: f"{value:g} %")
-    ax.margins(x=0.14, y=0.1)
+    ax.set(ylabel="test error on MNIST")
+    _label_ticks(ax)
+    ax.margins(x=0.1, y=0.12)
     ax.grid(color="#e4e6e8", linewidth=0.7)
     ax.set_axisbelow(True)
     ax.spines[["top", "right"]].set_visible(False)
-    figure.canvas.draw()  # fixes where points are, so that names can keep clear of them
-    ours = found.pop(OURS, [])
-    _write_names(ax, [*ours, *(members[0] for members in found.values())], lines())
-    figure.savefig(path, dpi=130, metadata={"Description": fingerprint()})
+    figure.draw_without_rendering()  # fixes where points are, so that names can keep clear of them
+    figure.set_layout_engine("none")
+    _write_names(ax)
+    return figure
 
 
-def _write_names(ax: Any, shown: list[Line], drawn: list[Line]) -> None:
-    """Write the names of some points beside them, in the first place that is free."""
-    from matplotlib.transforms import Bbox
+def _label_ticks(ax: "Axes") -> None:
+    """Write seconds and percent as plain numbers."""
+    from matplotlib.ticker import LogLocator, NullLocator
 
-    points = ax.transData.transform([(line.seconds, line.error) for line in drawn])
-    taken = [Bbox.from_bounds(x - 5, y - 5, 10, 10) for x, y in points]
-    right, left = [("left", 8, dy) for dy in (0, 9, -9)], [("right", -8, dy) for dy in (0, -9, 9)]
-    above = [("center", 0, dy) for dy in (12, -12)]
-    far = [(side, dx, dy) for dy in (-20, 20, -32, 32, -44, 44) for side, dx in (("left", 8), ("right", -8))]
-    for line in shown:
-        is_ours = line.family == OURS
-        name = line.method.replace(f"{OURS} ", "E = ") if is_ours else line.family
-        for side, dx, dy in [*left, *above, *right, *far] if is_ours else [*right, *left, *above, *far]:
-            text = ax.annotate(
-                name, (line.seconds, line.error), (dx, dy), textcoords="offset points", ha=side, va="center", fontsize=9
-            )
-            box = text.get_window_extent()
-            is_inside = ax.bbox.x0 <= box.x0 and box.x1 <= ax.figure.bbox.x1 and ax.bbox.y0 <= box.y0
-            if is_inside and not any(box.overlaps(other) for other in taken):
-                break
-            text.remove()
-        else:
-            continue  # the table has it
-        text.set_color(ACCENT if is_ours else INK)
-        taken.append(box)
+    for axis, steps, unit in ((ax.xaxis, (1, 2, 5), "s"), (ax.yaxis, (1, 1.5, 2, 3, 5, 7), "%")):
+        axis.set_major_locator(LogLocator(subs=steps))
+        axis.set_minor_locator(NullLocator())
+        axis.set_major_formatter(lambda value, _, unit=unit: f"{value:g} {unit}")
+
+
+def _write_names(ax: "Axes") -> None:
+    """Write the widths of craftmaps below its line, and the names of the best of others beside them."""
+    from benchmarks.labels import Label, write_labels
+
+    found = families()
+    labels = [
+        Label(line.method.replace(f"{OURS} ", "E = "), (line.seconds, line.error), _style(ACCENT), toward=270)
+        for line in found.pop(OURS, [])
+    ]
+    labels += [
+        Label(name, (members[0].seconds, members[0].error), _style(INK), toward=0) for name, members in found.items()
+    ]
+    if left_out := write_labels(ax, labels):
+        raise ValueError(f"There is no room for the names {', '.join(left_out)}: draw a larger picture.")
+
+
+def _style(colour: str) -> dict[str, Any]:
+    """Return how a name is written."""
+    return {"color": colour, "fontsize": 9}
 
 
 def main() -> None:

@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import NullFormatter
 
+from benchmarks.labels import Label, write_labels
 from benchmarks.panel import records
 from benchmarks.panel.methods import GROUPS, METHODS
 from benchmarks.panel.summaries import Summary, summaries, thread_counts
@@ -21,6 +22,11 @@ OURS = "black"
 
 
 def plot(path: Path, picture: Path) -> None:
+    """Save the picture of a file of results."""
+    panels(path).savefig(picture)
+
+
+def panels(path: Path) -> Figure:
     """Draw the results of the smallest number of threads that occurs."""
     found = records.read(path)
     counts = thread_counts(found)
@@ -32,7 +38,7 @@ def plot(path: Path, picture: Path) -> None:
     }
     groups = {data: group for data, group in groups.items() if group}
     n_rows = math.ceil(len(groups) / N_COLUMNS)
-    figure = Figure(figsize=(3.4 * N_COLUMNS, 2.7 * n_rows + 0.9), layout="constrained")
+    figure = Figure(figsize=(3.4 * N_COLUMNS, 2.7 * n_rows + 0.9), dpi=110, layout="constrained")
     axes = figure.subplots(n_rows, N_COLUMNS, squeeze=False).ravel()
     for axis, (data, group) in zip(axes, groups.items(), strict=False):
         _draw(axis, data, group)
@@ -42,13 +48,16 @@ def plot(path: Path, picture: Path) -> None:
     threads = f"{counts[0]} thread{'s' * (counts[0] > 1)}"
     kind = "Validation" if any(record["development"] for record in found) else "Test"
     figure.suptitle(f"{kind} error against processor seconds of a fit, {threads}; lower and further left is better")
-    figure.savefig(picture, dpi=110)
+    figure.draw_without_rendering()  # fixes where points are, so that labels can keep clear of them
+    figure.set_layout_engine("none")
+    for axis, group in zip(axes, groups.values(), strict=False):
+        _label_cut(axis, group)
+    return figure
 
 
 def _draw(axis: Any, data: str, group: dict[str, Summary]) -> None:
     """Draw one data set: a mark for a method, a line through the widths of craftmaps."""
-    task = next(iter(group.values())).task
-    top = MAX_RATIO * max(min(own.error for own in group.values()), 0.05 if task == "classes" else 0.0)
+    top = _top(group)
     for name, own in group.items():
         axis.errorbar(
             max(own.seconds, MIN_SECONDS),
@@ -57,8 +66,6 @@ def _draw(axis: Any, data: str, group: dict[str, Summary]) -> None:
             zorder=3,
             **_style(name),
         )
-        if own.error > top:
-            axis.annotate(f"{own.error:.3g}", (max(own.seconds, MIN_SECONDS), top), (0, -11), **_BESIDE)
     ours = [group[name] for name in GROUPS["craftmaps"] if name in group]
     axis.plot([max(own.seconds, MIN_SECONDS) for own in ours], [min(own.error, top) for own in ours], color=OURS, lw=1)
     n_train = next(iter(group.values())).records[0]["n_train"]
@@ -68,12 +75,27 @@ def _draw(axis: Any, data: str, group: dict[str, Summary]) -> None:
     # Whole decades: there are at least two labels, and none between them.
     axis.set_xlim(10 ** math.floor(math.log10(0.8 * min(seconds))), 10 ** math.ceil(math.log10(1.25 * max(seconds))))
     axis.xaxis.set_minor_formatter(NullFormatter())
-    axis.set_ylabel("% wrong" if task == "classes" else "rmse", fontsize=8)
+    axis.set_ylabel("% wrong" if _has_classes(group) else "rmse", fontsize=8)
     axis.tick_params(labelsize=8)
     axis.grid(alpha=0.3)
 
 
-_BESIDE = {"textcoords": "offset points", "fontsize": 7, "ha": "center"}
+def _has_classes(group: dict[str, Summary]) -> bool:
+    """Return whether a data set has classes rather than numbers to predict."""
+    return next(iter(group.values())).task == "classes"
+
+
+def _top(group: dict[str, Summary]) -> float:
+    """Return the error at which larger ones are drawn."""
+    return MAX_RATIO * max(min(own.error for own in group.values()), 0.05 if _has_classes(group) else 0.0)
+
+
+def _label_cut(axis: Any, group: dict[str, Summary]) -> None:
+    """Write the errors of what is drawn at the upper edge, from left to right."""
+    top = _top(group)
+    cut = sorted((own for own in group.values() if own.error > top), key=lambda own: own.seconds)
+    labels = [Label(f"{own.error:.3g}", (max(own.seconds, MIN_SECONDS), top), {"fontsize": 7}, 270) for own in cut]
+    write_labels(axis, labels)
 
 
 def _style(name: str) -> dict[str, Any]:

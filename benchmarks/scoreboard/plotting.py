@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedFormatter, FixedLocator, NullFormatter, NullLocator
 
+from benchmarks.labels import Label, write_labels
 from benchmarks.panel import records
 from benchmarks.scoreboard.board import Board
 from benchmarks.scoreboard.data_sets import STREAMS
@@ -64,19 +65,24 @@ def plot(path: Path, board: Board, folder: Path) -> None:
     others = [data for data in groups if data != MAIN and (data not in STREAMS or data == longest)]
     for name, chosen in (("front_mnist", [MAIN] if MAIN in groups else []), ("fronts", others)):
         if chosen:
-            fronts({data: groups[data] for data in chosen}, board).savefig(folder / f"{name}.png", dpi=90)
+            fronts({data: groups[data] for data in chosen}, board).savefig(folder / f"{name}.png")
     growth(groups, board).savefig(folder / "growth.png", dpi=110)
 
 
 def fronts(groups: Scores, board: Board) -> Figure:
     """Draw a row of panels for each data set."""
-    figure = Figure(figsize=(12, 3.3 * len(groups) + 1.5), layout="constrained")
+    figure = Figure(figsize=(12, 3.3 * len(groups) + 1.5), dpi=90, layout="constrained")
     rows = figure.subplots(len(groups), len(COSTS), squeeze=False)
     for axes, (data, group) in zip(rows, groups.items(), strict=True):
         for axis, cost in zip(axes, COSTS, strict=True):
             _draw(axis, data, group, cost, board)
     _legend(figure, {board.methods[name].family for group in groups.values() for name in group})
     figure.suptitle(f"Test error against cost, {board.threads} thread: lower and further left is better", fontsize=12)
+    figure.draw_without_rendering()  # fixes where points are, so that labels can keep clear of them
+    figure.set_layout_engine("none")
+    for axes, group in zip(rows, groups.values(), strict=True):
+        for axis, cost in zip(axes, COSTS, strict=True):
+            _label_ends(axis, group, cost, board)
     return figure
 
 
@@ -111,16 +117,12 @@ def growth(groups: Scores, board: Board) -> Figure:
 
 def _draw(axis: Any, data: str, group: dict[str, Score], cost: Cost, board: Board) -> None:
     """Draw one data set against one cost; a line joins the widths of this library."""
-    limit = MAX_RATIO * min(score.error for score in group.values())
-    shown = {name: score for name, score in group.items() if score.error <= limit}
+    limit, shown = _shown(group)
     for name, score in shown.items():
         style = _style(board.methods[name].family)
         axis.errorbar(cost.of(score), score.error, yerr=score.spread, zorder=3, **style)
     ours = [score for name, score in shown.items() if is_ours(name, board)]
     axis.plot([cost.of(score) for score in ours], [score.error for score in ours], color="black", linewidth=1.2)
-    for score, place in zip((ours[0], ours[-1]) if len(ours) > 1 else ours, ((0, 8), (0, -14)), strict=False):
-        width = board.methods[score.method].settings["n_components"]
-        axis.annotate(f"E = {width}", (cost.of(score), score.error), place, **_NEAR)
     n_left_out = len(group) - len(shown)
     note = f"; {n_left_out} more above {limit:.2g} %" if n_left_out else ""
     axis.set(xscale="log", xlabel=cost.label, ylabel="% wrong")
@@ -135,7 +137,20 @@ def _draw(axis: Any, data: str, group: dict[str, Score], cost: Cost, board: Boar
     axis.grid(alpha=0.3)
 
 
-_NEAR = {"textcoords": "offset points", "fontsize": 7, "ha": "center", "zorder": 5}
+def _shown(group: dict[str, Score]) -> tuple[float, dict[str, Score]]:
+    """Return the largest error that is drawn, and what is drawn."""
+    limit = MAX_RATIO * min(score.error for score in group.values())
+    return limit, {name: score for name, score in group.items() if score.error <= limit}
+
+
+def _label_ends(axis: Any, group: dict[str, Score], cost: Cost, board: Board) -> None:
+    """Write the smallest and the largest width of this library beside their points."""
+    ours = [score for name, score in _shown(group)[1].items() if is_ours(name, board)]
+    labels = []
+    for score, toward in zip((ours[0], ours[-1]) if len(ours) > 1 else ours, (90, 270), strict=False):
+        text = f"E = {board.methods[score.method].settings['n_components']}"
+        labels.append(Label(text, (cost.of(score), score.error), {"fontsize": 7}, toward))
+    write_labels(axis, labels)
 
 
 def _whole_decades(axis: Any, values: list[float]) -> None:
@@ -166,7 +181,8 @@ def _join_widths(axis: Any, group: dict[str, Score], board: Board) -> None:
 def _style(family: str) -> dict[str, Any]:
     """Return colour and mark of a family."""
     colour, mark = STYLES[family]
-    return {"color": colour, "marker": mark, "markersize": 8 if mark in "*P1" else 6, "linewidth": 0}
+    size = 8 if mark in "*P1" else 6
+    return {"color": colour, "marker": mark, "markersize": size, "linewidth": 0, "clip_on": False}
 
 
 def _legend(figure: Figure, families: set[str]) -> None:

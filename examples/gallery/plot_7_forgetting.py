@@ -33,7 +33,7 @@ without = [error(everything - tally) for tally in tallies]
 figure, ax = plt.subplots(figsize=(6, 3.6), layout="constrained")
 ax.bar(range(1, 7), without, color=["#b22222" if i == 3 else "#9aa5b1" for i in range(6)])
 ax.axhline(error(everything), color="black", linestyle="--", linewidth=1)
-ax.text(6.45, error(everything), "all days", ha="right", va="bottom")
+ax.text(4, error(everything), "all days", ha="center", va="bottom")
 ax.set(xlabel="day left out", ylabel="test error in %")
 ax.spines[["top", "right"]].set_visible(False)
 plt.show()

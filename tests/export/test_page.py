@@ -52,6 +52,10 @@ def test_rows_that_are_no_square_have_a_form(tmp_path):
     assert 'id="form"' in page_of(models.fitted("craft"), tmp_path)
 
 
+def test_the_kernel_has_all_its_parameters(tmp_path):
+    assert "Polynomial(degree=3, coef0=0.5, gamma=1.5)" in page_of(models.fitted("craft"), tmp_path)
+
+
 def test_columns_of_a_data_frame_have_names(tmp_path):
     pandas = pytest.importorskip("pandas", reason="pandas is not installed")
     X, y, _ = models.rows()

@@ -1,7 +1,11 @@
 """A few hundred mutated files: each is refused in one sentence, or gives a model that predicts."""
 
+import numpy as np
+
+from craftmaps import CraftClassifier, Laplace
 from tests.faults import broken_judge
 from tests.faults.fuzzing.bases import write_bases
+from tests.faults.fuzzing.judging import judged
 from tests.faults.fuzzing.pool import Child, Fuzzer
 
 # `make fuzz` runs thousands.
@@ -33,3 +37,15 @@ def test_what_goes_wrong_is_noticed(tmp_path):
     outcomes = [child.judge(base._replace(name=name), base.path, None)["outcome"] for name in broken_judge.OUTCOMES]
     child.end()
     assert outcomes == list(broken_judge.OUTCOMES.values())
+
+
+def test_a_sound_model_that_rows_of_the_judge_are_too_long_for(tmp_path):
+    rows = np.random.default_rng(0).normal(size=(60, 6))
+    learner = CraftClassifier(
+        Laplace(0.5), 16, feature_map="landmarks", metric=None, normalize=False, random_state=0, alphas=0.1
+    )
+    learner.fit(rows / np.linalg.norm(rows, axis=1, keepdims=True), rows[:, 0] > 0)
+    learner.save(tmp_path / "model.craft")
+    outcome, words = judged("model", "landmarks", tmp_path / "model.craft", None)
+    assert outcome == "refused later"
+    assert "normalise the rows first" in words

@@ -51,7 +51,8 @@ def honest(model, X, y, targets, wrong, weight, n_folds):
 
 def _mean_of_copies(X, y, weight):
     """Return weights in which copies of a row weigh the same: which of them a fold takes out is no question then."""
-    _, group = np.unique(np.c_[X, np.unique(y, axis=0, return_inverse=True)[1]], axis=0, return_inverse=True)
+    codes = np.unique(y, axis=0, return_inverse=True)[1].ravel()  # NumPy 2.0.0 returns a column
+    group = np.unique(np.c_[X, codes], axis=0, return_inverse=True)[1].ravel()
     return (np.bincount(group, weight) / np.bincount(group))[group]
 
 

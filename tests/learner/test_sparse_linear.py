@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_array, random_array
+from scipy.sparse import csr_array, lil_array
 from sklearn.linear_model import Ridge
 
 from craftmaps import CraftClassifier, CraftRegressor, load_model
@@ -12,7 +12,7 @@ def words(n_rows=900, n_columns=4000, seed=0):
     """Rows of a few words each; three classes have words of their own."""
     rng = np.random.default_rng(seed)
     labels = rng.integers(0, 3, n_rows)
-    noise = random_array((n_rows, n_columns), density=0.004, rng=rng, format="lil")
+    noise = lil_array(rng.random((n_rows, n_columns)) * (rng.random((n_rows, n_columns)) < 0.004))
     for i, label in enumerate(labels):
         noise[i, 40 * label + rng.integers(0, 40, 4)] = 1.0
     return csr_array(noise), np.array(["ant", "bee", "cricket"])[labels]

@@ -191,9 +191,17 @@ def repeated_string(n_rows, n_bytes=10**6):
 
 
 def repeated_view(n_rows, n_bytes=10**6):
-    """Return a string view array that repeats a long string."""
+    """Write an Arrow file with a column of string views that repeats a long string."""
     views = pa.py_buffer(struct.pack("<i4sii", n_bytes, b"xxxx", 0, 0) * n_rows)
-    return pa.Array.from_buffers(pa.string_view(), n_rows, [None, views, pa.py_buffer(b"x" * n_bytes)])
+
+    def build(folder):
+        try:
+            column = pa.Array.from_buffers(pa.string_view(), n_rows, [None, views, pa.py_buffer(b"x" * n_bytes)])
+        except ValueError:
+            pytest.skip("this version of PyArrow cannot make string views of buffers")
+        return arrow("t.arrow", {"a": column, "label": MANY[:n_rows]})(folder)
+
+    return build
 
 
 def npy_with_a_long_header(folder):
@@ -359,7 +367,7 @@ REPEATED = {
         {},
         [20_000, 2],
     ),
-    "a long string in views": (arrow("t.arrow", {"a": repeated_view(3000), "label": MANY[:3000]}), {}, [3000, 1]),
+    "a long string in views": (repeated_view(3000), {}, [3000, 1]),
 }
 
 

@@ -27,7 +27,7 @@ TryCategories = Annotated[
     typer.Option(
         "--try-categories/--no-try-categories",
         help="Whether columns of 3 to 32 different whole numbers are tried as categories, if the metric is auto; "
-        "columns that certainly are such go to --categories.",
+        "--categories names columns that are categories in any case.",
     ),
 ]
 Code = Annotated[

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from craftmaps.export.portable import Classes, Head, Recipe
 from craftmaps.export.row_steps import METRICS, length_steps, linear_part, metric_steps, refused, width_after
 from craftmaps.export.transforms import hadamard_transformed
-from craftmaps.kernels import Exponential, Polynomial
+from craftmaps.kernels import Exponential, Polynomial, spelled_out
 from craftmaps.learners import CraftClassifier, CraftRegressor
 from craftmaps.maps.craft import CraftMap
 from craftmaps.maps.feature_map import FeatureMap
@@ -93,7 +93,7 @@ def facts_of(model: Any) -> list[tuple[str, str]]:
     ]
     kernel = getattr(feature_map, "kernel", None)
     if kernel is not None:
-        facts.append(("kernel", repr(kernel)))
+        facts.append(("kernel", spelled_out(kernel)))
     if shaping.metric is not None:
         facts.append(("metric", ", ".join(type(step).__name__ for step in steps_of(shaping.metric))))
     error = getattr(model, "cv_results_", {}).get("error")

@@ -109,6 +109,9 @@ def _convert(scope: Any, operator: Any, container: Any) -> None:
     names = {"X": operator.inputs[0].full_name}
     for name, output in zip(wanted, operator.outputs, strict=True):
         dtype = _TYPES[type(output.type).__name__]
+        if name == "features" and is_double:
+            # Versions of ONNX Runtime fuse a transposition and a product in double precision, which they cannot run.
+            name = g("Reshape", name, g.shape(-1, recipe.n_outputs))
         names[name if dtype is str else g.cast(name, dtype)] = output.full_name
     _copy(g, names, scope, container)
 

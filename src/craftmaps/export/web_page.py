@@ -131,9 +131,9 @@ def _target(recipe: Recipe) -> int | None:
 def _lede(recipe: Recipe) -> str:
     """Return what the model does in one sentence."""
     inputs = f"{recipe.n_features:,} numbers"
-    if recipe.columns is not None and _is_table(recipe):
-        n = len(recipe.columns["features"])
-        inputs = f"{n:,} column{'s' * (n > 1)}"
+    columns = recipe.columns["features"] if recipe.columns is not None and _is_table(recipe) else []
+    if columns and [column["kind"] for column in columns] != ["list"]:  # a column of lists is the numbers in it
+        inputs = f"{len(columns):,} column{'s' * (len(columns) > 1)}"
     n = recipe.n_outputs
     if recipe.classes is not None:
         return f"{inputs} in, one of {n:,} classes out."

@@ -8,6 +8,7 @@ from craftmaps.kernels.dot_products import (
     Polynomial,
     Rows,
     check_kernel,
+    spelled_out,
     whole_power,
 )
 from craftmaps.kernels.unit_rows import HIGHEST_DEPTH, ArcCosine, Gaussian, Laplace, NeuralTangent, UnitRowKernel
@@ -26,5 +27,6 @@ __all__ = [
     "Rows",
     "UnitRowKernel",
     "check_kernel",
+    "spelled_out",
     "whole_power",
 ]

@@ -229,6 +229,12 @@ class MaclaurinSeries(DotProductKernel):
         return np.asarray(a * scale ** np.arange(a.size), dtype=np.float64)
 
 
+def spelled_out(kernel: DotProductKernel) -> str:
+    """Return a kernel with all its parameters, as a reader does not know the defaults."""
+    values = ", ".join(f"{name}={value}" for name, value in vars(kernel).items())
+    return f"{type(kernel).__name__}({values})"
+
+
 def check_kernel(kernel: Any) -> None:
     """Refuse anything but a valid kernel of this library."""
     if not isinstance(kernel, DotProductKernel):

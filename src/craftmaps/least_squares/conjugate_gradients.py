@@ -140,7 +140,8 @@ class Deflation(NamedTuple):
         nothing = cls(np.zeros(0), products[:, :0])
         if not np.isfinite(products).all():
             return nothing
-        basis = np.linalg.qr(products)[0]
+        # NumPy would decompose a copy in double precision, twice as large.
+        basis = linalg.qr(products, overwrite_a=True, mode="economic", check_finite=False)[0]
         products = times(basis)
         inner = (basis.T @ products).astype(np.float64)
         values, vectors = linalg.eigh(inner + inner.T)

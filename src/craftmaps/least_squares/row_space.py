@@ -74,8 +74,9 @@ class RowSpace:
         self._constant = self._roots / np.sqrt(self.weight)
         self._lift = 2 * self.trace or 1.0  # larger than any other eigenvalue, so that they do not mix
         weighted += self._lift * np.outer(self._constant, self._constant)
+        driver = "evd" if self.n_rows > 1 else None  # SciPy 1.13 gives `evd` too little room for a single row
         with blas_threads(self.n_rows):
-            values, self._vectors = linalg.eigh(weighted, driver="evd", overwrite_a=True, check_finite=False)
+            values, self._vectors = linalg.eigh(weighted, driver=driver, overwrite_a=True, check_finite=False)
             self._rotated = self._vectors.T @ (self._roots[:, None] * self._targets)
         self._values = np.maximum(values, 0.0)
 

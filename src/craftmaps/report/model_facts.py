@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from craftmaps.kernels import DotProductKernel
+from craftmaps.kernels import DotProductKernel, spelled_out
 from craftmaps.learners.trial_rounds import Round, has_overflowed, label_of, rounds_of
 from craftmaps.report.html.wording import shortened
 from craftmaps.shaping.row_shaping import described
@@ -66,8 +66,5 @@ def _round_facts(found: Round) -> dict[str, Any]:
 
 
 def kernel_name(kernel: Any) -> str | None:
-    """Write a kernel with all its parameters, as a reader does not know the defaults; None if it is no kernel."""
-    if not isinstance(kernel, DotProductKernel):
-        return None
-    values = ", ".join(f"{name}={value}" for name, value in vars(kernel).items())
-    return shortened(f"{type(kernel).__name__}({values})", _LONGEST_KERNEL)
+    """Write a kernel with all its parameters; None if it is no kernel."""
+    return shortened(spelled_out(kernel), _LONGEST_KERNEL) if isinstance(kernel, DotProductKernel) else None

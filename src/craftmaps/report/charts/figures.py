@@ -85,15 +85,12 @@ def scree(spectra: dict[str, Any]) -> Markup:
     x = Axis.around([1.0, float(len(spectra["exact"]))], "place of the eigenvalue", from_zero=True)
     plot = Plot("Log-scree of the exact kernel and of the map.", x, Axis.around(values, "log₁₀ of the eigenvalue"))
     styles = {"exact": ("ink", "exact kernel"), "map": ("accent", "map")}
-    drawn = {kind: line for kind, line in lines.items() if line}
-    for kind, line in drawn.items():
-        plot.line(line, styles[kind][0])
-    # Labels go above the upper line and below the lower one, at the same place, so that they cannot overlap.
-    place = min((len(line) for line in drawn.values()), default=0) // 3
-    upper_first = sorted(drawn, key=lambda kind: drawn[kind][place][1], reverse=True)
-    for kind, dy in zip(upper_first, (-10, 18), strict=False):
-        style, name = styles[kind]
-        plot.note(*drawn[kind][place], name, kind=style, dx=4, dy=dy)
+    for kind, line in lines.items():
+        if line:
+            plot.line(line, styles[kind][0])
+    # Spectra fall from the upper left, so that the upper right corner is free of both lines.
+    for i, (style, name) in enumerate(styles[kind] for kind, line in lines.items() if line):
+        plot.note(x.high, plot.y.high, name, kind=style, dx=4, dy=12 + 18 * i)
     caption = "Eigenvalues of the kernel matrix above rounding error, largest first."
     return figure("Log-scree", plot, caption)
 
