@@ -145,7 +145,7 @@ def _timed(axis: Axes, pairs: list[Pair], seconds: Callable[[dict[str, Any]], fl
 
 
 def _curves(axis: Axes, pairs: list[Pair], along: str, value: str) -> None:
-    """Draw mean and standard deviation of every method; markers are hollow where there are fewer seeds than before."""
+    """Draw mean and standard deviation of every method; markers are hollow where there are fewer seeds, or one."""
     groups = by_seed(pairs, value, "method", along)
     for i, method in enumerate(METHODS):
         own = {place: groups[name, place] for name, place in sorted(groups) if name == method}

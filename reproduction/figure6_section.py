@@ -37,7 +37,7 @@ def say_figure6(name: str, pairs: list[Pair], found: dict[str, str]) -> list[str
         "maps every row once. At 60,000 rows *ours* differs from Table 1 for two reasons: it makes its choices on the "
         "first 12,288 rows of the stream, there on a sample of all rows; and it is least squares alone. The last "
         "column has the change of the error from the first number of rows, seed by seed. Where a curve goes on with "
-        "fewer seeds, the picture draws these alone, with hollow markers."
+        "fewer seeds, the picture draws these alone, with hollow markers. A curve of one seed has them too."
     )
     groups = by_seed(pairs, "error", *PLACE, "method")
     empty = []
