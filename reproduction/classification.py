@@ -8,10 +8,9 @@ from sklearn.preprocessing import normalize
 
 from craftmaps import CraftClassifier, Polynomial
 from craftmaps.datasets import Split
-from craftmaps.learners.penalty_search import DEFAULT_ALPHAS
 from reproduction import row_space
 from reproduction.cells import Cell
-from reproduction.costs import Cost, Rates, learning_bytes, row_space_bytes
+from reproduction.costs import Cost, Rates, learning_bytes, row_space_bytes, stored_bytes
 from reproduction.kernel_errors import rounded_error
 from reproduction.methods import OURS, make_map, uses_exact_low_degrees
 
@@ -27,6 +26,8 @@ OUR_SOLUTIONS = 20  # about: of ten alphas most lose on the first of five folds
 _OUR_CHOICES = 15.0  # seconds of choosing kernel and metric
 CHOICES = ("kernel", "metric", "normalize")  # that the library makes by itself
 _MOST_ROWS = 20_000  # whose products with each other are kept at once
+_LEAST_BY_STEPS = 65_536  # features: of fewer the Gram matrix was used, and of so many it does not fit
+_MOST_TALLIED, _CLASSES = 4096, 10  # features of ours that are solved with a Gram matrix
 
 
 def cell_of(settings: dict[str, Any], method: str, components: int, seed: int) -> Cell:
@@ -92,6 +93,7 @@ def classifier(cell: Cell, n_features: int) -> CraftClassifier:
         alphas=alphas_of(cell),
         cv=cell["cv"],
         calibration="temperature",  # the paper has no matrix that corrects scores
+        solver="iterative" if is_by_steps(cell["components"]) else "tally",
         random_state=cell["seed"],
     )
 
@@ -101,12 +103,6 @@ def measure_error(cell: Cell, data: Split) -> dict[str, Any]:
     is_in_rows = in_row_space(cell["components"], len(data.y_train))
     model = classifier(cell, data.X_train.shape[1])
     if cell["method"] == OURS:
-        if is_in_rows:
-            Z, Z_test = _our_features(model, data)
-            own = {name: getattr(model, name) for name in ("code", "code_size", "cv", "calibration")}
-            own |= {"alphas": DEFAULT_ALPHAS}
-            values = classify_rows(data, *_row_products(Z, Z_test), Z.shape[1], seed=cell["seed"], **own)
-            return values | describe_choices(model)
         model.fit(data.X_train, data.y_train)
         return {"error": _percent(model.predict(data.X_test), data.y_test), **describe_choices(model)}
     sample = normalize(data.X_train[:: max(1, len(data.y_train) // 1000)][:1000].astype(np.float64))
@@ -135,10 +131,9 @@ def in_row_space(components: int, n_rows: int) -> bool:
     return n_rows < min(components, _MOST_ROWS)
 
 
-def _our_features(model: CraftClassifier, data: Split) -> tuple[NDArray, NDArray]:
-    """Return the features of training and test rows by the library's own choices, without its statistic."""
-    features = model.settle(data.X_train, data.y_train).features_
-    return features(data.X_train), features(data.X_test.astype(data.X_train.dtype))
+def is_by_steps(components: int) -> bool:
+    """Tell whether a map of the paper has too many features for a Gram matrix."""
+    return components >= _LEAST_BY_STEPS
 
 
 def _row_products(Z: NDArray, Z_test: NDArray) -> tuple[NDArray, NDArray]:
@@ -174,9 +169,12 @@ def cost_of(cell: Cell, rates: Rates) -> Cost:
     else:
         n_solutions = cell["cv"] * len(alphas_of(cell)) + 1
         seconds += rates.mapping(cell["method"], n_rows, components, cell["up_components"], cell["degree"])
-    if in_row_space(components, n_rows):
+    if in_row_space(components, n_rows) and cell["method"] != OURS:
         learning, n_bytes = rates.learning_in_rows(n_rows, components, n_solutions), row_space_bytes(n_rows)
         return Cost(choices + 1.5 * seconds + learning, n_bytes)
+    if is_by_steps(components) or (cell["method"] == OURS and components > _MOST_TALLIED):
+        learning = rates.learning_by_steps(n_rows, components, _CLASSES, 4)
+        return Cost(choices + 1.2 * seconds + learning, stored_bytes(n_rows, components))
     learning = rates.learning(n_rows, components, n_solutions)
     return Cost(choices + 1.2 * seconds + learning, learning_bytes(components))
 

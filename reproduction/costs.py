@@ -17,6 +17,8 @@ _FOLD_BYTES = 40_000  # of every feature: those of the rows of a fold
 _WIDTH, _ROWS = 512, 512
 # Measured: steps of a quick solution; what ten columns cost in one, at the rate of wide products; E / 16 eigenvalues.
 _STEPS, _FLOPS_OF_STEP, _FACTORS_OF_DEFLATION = 80, 40, 0.6
+# Measured: steps over all rows for one penalty, and what a step costs for a row, a feature and a target.
+_STEPS_OVER_ROWS, _FLOPS_OF_COLUMN = 10, 12
 
 
 class Cost(NamedTuple):
@@ -65,6 +67,11 @@ class Rates(NamedTuple):
             n_factors = 1 + _FACTORS_OF_DEFLATION
         return seconds + n_factors * components**3 / 3 / self.factors
 
+    def learning_by_steps(self, n_rows: int, components: int, n_targets: int, n_solutions: int) -> float:
+        """Return the seconds of solving so many times by steps over stored features."""
+        step = _FLOPS_OF_COLUMN * n_targets * n_rows * components / self.products
+        return n_solutions * _STEPS_OVER_ROWS * step
+
     def learning_in_rows(self, n_rows: int, components: int, n_solutions: int) -> float:
         """Return the seconds of the same in the space of rows, in double precision."""
         products = 2 * n_rows**2 * components / self.products
@@ -75,6 +82,11 @@ def learning_bytes(components: int) -> float:
     """Return the memory of learning: a square where that fits, else a packed triangle, as in the learner."""
     n_bytes = TRIANGLE_BYTES if _is_packed(components) else SQUARE_BYTES
     return 2**30 + _FOLD_BYTES * components + n_bytes * float(components) ** 2
+
+
+def stored_bytes(n_rows: int, components: int) -> float:
+    """Return the memory of learning by steps over stored features: these, a sample of rows, and columns in work."""
+    return 2**30 + components * (2.0 * n_rows + 50_000.0)
 
 
 def row_space_bytes(n_rows: int) -> float:

@@ -129,9 +129,10 @@ def _settings(level: str) -> str:
 - In Table 1 *ours* may correct the scores of classes by those of left-out rows (`docs/mathematics/learner.rst`,
   "Calibration"). In Figures 6 and 7 it is least squares alone (`calibration="temperature"`), as when they were first
   measured.
-- Where there are fewer training rows than features (USPS, COIL100), the same ridge regression is solved in the space of
-  rows, with folds of all training rows; for *ours* too, whose choices and map are the library's as everywhere. The
-  library itself would come to the same, up to the choice of the penalty on other folds, by way of an E x E matrix.
+- Where there are fewer training rows than features (USPS, COIL100), the same ridge regression of the paper's maps is
+  solved in the space of rows, with folds of all training rows. On MNIST at 2^16 features a Gram matrix does not fit: it
+  is solved by conjugate gradients over stored features, with one split of a tenth of the rows
+  (`docs/mathematics/learner.rst`, "Without a Gram matrix"), and so is *ours* from 2^13 features on.
 - "The kernel itself" below a table is the same classifier with exact kernel values, solved in the space of rows, and
   penalties in units of trace(K) / n: what the four maps of the paper approach as E grows (*ours* has kernels of its own
   and is not bound by it). The 60,000 rows of MNIST are too many for it.

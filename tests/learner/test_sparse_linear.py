@@ -59,7 +59,7 @@ def test_the_order_of_rows_does_not_matter(model):
 
 def test_it_has_no_tally(model):
     for refused in (lambda: model.tally_, lambda: model.partial_fit(X, Y), lambda: model.forget(X, Y)):
-        with pytest.raises(ValueError, match=r"learned from sparse rows of very many columns, cannot go on learning"):
+        with pytest.raises(ValueError, match=r"solved from rows at hand, cannot go on learning"):
             refused()
 
 

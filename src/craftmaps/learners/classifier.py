@@ -73,6 +73,11 @@ class CraftClassifier(ClassifierMixin, OnePassEstimator):
     packed : bool or "auto", default="auto"
         Whether to keep one triangle of the Gram matrix in float32, a quarter of the memory of a
         float64 square; "auto" does where the square does not fit. Rounding then calls for a larger alpha.
+    solver : {"auto", "tally", "iterative"}, default="auto"
+        How `fit` solves. "tally" counts rows in a Gram matrix, which can be added to, saved and taken rows out of.
+        "iterative" keeps the features of all rows in memory, at 2 bytes each, and takes steps of conjugate gradients:
+        far quicker for very many features, but no tally is left, and the loss is the squared one. "auto" takes it for
+        more than 4,096 features where it takes less time, which depends on rows and targets, and fits in memory.
     calibration : {"auto", "temperature", "matrix"}, default="auto"
         How scores become probabilities, by rows that were left out: with one factor, or with a matrix that also
         corrects scores by those of other classes, and so changes what is predicted. "auto" takes the matrix where
@@ -144,6 +149,7 @@ class CraftClassifier(ClassifierMixin, OnePassEstimator):
         fit_intercept: bool = True,
         batch_rows: int | str = "auto",
         packed: bool | str = "auto",
+        solver: str = "auto",
         calibration: str = "auto",
         loss: str = "auto",
         class_weight: dict | str | None = None,
@@ -167,6 +173,7 @@ class CraftClassifier(ClassifierMixin, OnePassEstimator):
         self.fit_intercept = fit_intercept
         self.batch_rows = batch_rows
         self.packed = packed
+        self.solver = solver
         self.calibration = calibration
         self.loss = loss
         self.class_weight = class_weight

@@ -2,7 +2,7 @@
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from copy import copy
 from numbers import Integral
 from typing import Any, Self
@@ -19,10 +19,11 @@ from craftmaps.kernels import Rows
 from craftmaps.learners.choices import Choices
 from craftmaps.learners.feature_recipe import choices_of
 from craftmaps.learners.fitted_model import FittedModel
+from craftmaps.learners.from_rows import FromRows
 from craftmaps.learners.held_out import HeldOutFold
 from craftmaps.learners.html_repr import ChoicesInHtml
 from craftmaps.learners.logistic_search import refuse_one_look
-from craftmaps.learners.one_pass import OnePass
+from craftmaps.learners.one_pass import OnePass, refuse_iterative
 from craftmaps.learners.parameters import (
     GivenRows,
     check_parameters,
@@ -38,7 +39,6 @@ from craftmaps.learners.penalty_search import folds_of_splits
 from craftmaps.learners.persistence import saved_model
 from craftmaps.learners.rows_again import RowsAgain, RowsAtHand
 from craftmaps.learners.solving import Solver
-from craftmaps.learners.sparse_linear import SparseLinear
 from craftmaps.learners.stream_pass import learn_from_stream
 from craftmaps.learners.tally import RowLayout, Tally
 from craftmaps.learners.targets import Targets
@@ -73,15 +73,19 @@ class OnePassEstimator(ChoicesInHtml, BaseEstimator, ABC):
         """Learn from the rows of X alone."""
         with shown(self.verbose) as progress:
             new, rows = self._settled(X, y, sample_weight, has_rows=True)
-            if new._going_on().sparse_features is not None:
-                new._solve_sparse(rows)
+            n_rows = rows.X.shape[0]
+
+            def on_rows(done: int) -> None:
+                progress.show(done, done / n_rows, n_rows)
+
+            if new._going_on().untallied is not None:
+                new._solve_from_rows(rows, on_rows)
                 self._become(new)
                 return self
             folds = new._folds(rows)
             self._become(new)  # two tallies at once may not fit, so the earlier model goes first
-            n_rows = rows.X.shape[0]
             try:
-                self._going_on().add(*rows.values, on_rows=lambda done: progress.show(done, done / n_rows, n_rows))
+                self._going_on().add(*rows.values, on_rows=on_rows)
             except BaseException:
                 self._reset()
                 raise
@@ -239,7 +243,7 @@ class OnePassEstimator(ChoicesInHtml, BaseEstimator, ABC):
             refuse_one_look(targets)
         elif targets.needs_class_sums:
             targets = targets.knowing(targets.class_sums(y, rows.weight))
-        new._pass.settle(new._pass.survey(rows.X, y, rows.weight, targets), has_rows)
+        new._pass.settle(new._pass.survey(rows.X, y, rows.weight, targets), has_rows, are_at_hand=has_rows)
         return new, rows._replace(y=y)
 
     def _folds(self, rows: GivenRows) -> list[HeldOutFold] | None:
@@ -255,6 +259,7 @@ class OnePassEstimator(ChoicesInHtml, BaseEstimator, ABC):
         """Count rows, and make room for their labels and others; the solution follows when it is asked for."""
         if not (self.cv is None or isinstance(self.cv, Integral)):
             raise TypeError(f"cv must be an int or None to learn block by block, got {type(self.cv).__name__}.")
+        refuse_iterative(self.solver)
         is_first = not hasattr(self, "n_rows_seen_")
         new = self._fresh() if is_first else self
         learned = None if is_first else self._going_on()
@@ -285,8 +290,8 @@ class OnePassEstimator(ChoicesInHtml, BaseEstimator, ABC):
         check_is_fitted(self, "n_rows_seen_")
         if self._pass is None:
             raise ValueError(
-                "A model without a tally, loaded from a file or learned from sparse rows of very many columns, cannot "
-                "go on learning: fit a new one."
+                "A model without a tally, loaded from a file or solved from rows at hand, cannot go on learning: fit a "
+                "new one, with solver='tally' unless the rows are sparse and have very many columns."
             )
         return self._pass
 
@@ -299,13 +304,14 @@ class OnePassEstimator(ChoicesInHtml, BaseEstimator, ABC):
         self._model, self._results = solver.solve(learned.tally, folds, rows)
         return self
 
-    def _solve_sparse(self, rows: GivenRows) -> None:
-        """Solve for the columns of sparse rows, too many for a tally: the pass ends, its choices stay."""
+    def _solve_from_rows(self, rows: GivenRows, on_rows: Callable[[int], None]) -> None:
+        """Solve from the rows at hand, without a tally: the pass ends, its choices stay."""
         learned = self._going_on()
         alphas = None if self.alphas is None else checked_alphas(self)
-        linear = SparseLinear(alphas, int(self.cv), int(self.holdout_rows), self.seed_)
+        sizes = int(self.cv), int(self.holdout_rows), self.seed_
+        solver = FromRows(*learned.untallied, alphas, *sizes, on_rows)  # type: ignore[misc]
         spent = learned.spent_positions(rows.X, rows.y)
-        self._model, self._results = linear.solve(learned.sparse_features, learned.targets, rows.values, spent)
+        self._model, self._results = solver.solve(learned.targets, rows.values, spent)
         self._choices, self._pass = learned.choices, None
 
     def _outputs(self, X: Rows, dtype: Any = None) -> NDArray[np.floating]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from craftmaps._rows.sampling import row_hashes
 from craftmaps._system.memory import available_memory
 from craftmaps.learners.choices import Choices, is_auto
 from craftmaps.learners.feature_recipe import FeatureRecipe
+from craftmaps.learners.from_rows import pays
 from craftmaps.learners.held_out import HeldOut
 from craftmaps.learners.survey import Survey, first_copies
 from craftmaps.learners.tally import Origin, RowLayout, Tally
@@ -37,6 +38,8 @@ class PassSettings:
         Rows to map at a time.
     origin : Origin, optional
         The estimator that the pass is of.
+    solver : {"auto", "tally", "iterative"}
+        Whether rows are tallied, or solved from themselves if they are at hand; "auto" does what takes less time.
     """
 
     recipe: FeatureRecipe
@@ -45,6 +48,14 @@ class PassSettings:
     packed: bool | str = "auto"
     batch_rows: int | str = "auto"
     origin: Origin | None = None
+    solver: str = "auto"
+
+
+class Untallied(NamedTuple):
+    """Features of rows that are learned from at once, as a Gram matrix of them does not fit, or does not pay."""
+
+    features: RowFeatures
+    is_sparse: bool
 
 
 class OnePass:
@@ -60,8 +71,7 @@ class OnePass:
         self._tally: Tally | None = None
         self._first_targets = targets  # of a pass that is not settled
         self._spent: tuple[Any, NDArray]
-        # Columns of sparse rows, too many for a Gram matrix: they are learned from all rows at once, not tallied.
-        self.sparse_features: RowFeatures | None = None
+        self.untallied: Untallied | None = None  # if the rows are to be learned from at once, and not tallied
         self._is_shared = False  # whether somebody else holds the tally: it is copied before it is changed
 
     @property
@@ -96,15 +106,18 @@ class OnePass:
         settings = self.settings
         return Survey.of(X, y, self.layout, targets, settings.recipe.n_first_rows, settings.seed, weight)
 
-    def settle(self, survey: Survey, has_rows: bool = False) -> None:
-        """Settle the features on surveyed rows; `has_rows` if all rows can be looked at again after the pass."""
+    def settle(self, survey: Survey, has_rows: bool = False, are_at_hand: bool = False) -> None:
+        """Settle the features on surveyed rows.
+
+        `has_rows` if all rows can be looked at again after the pass, `are_at_hand` if they are in the memory.
+        """
         settings, targets = self.settings, survey.targets
         settled = settings.recipe.settle(survey, has_rows)
         self.choices, self._spent, self._first_targets = settled.choices, settled.spent, targets
-        if settled.is_sparse:
-            self.sparse_features = settled.features
-            return
         width = settled.features.width(survey.entries.X)
+        if settled.is_sparse or self._is_iterative(settled.features, width, survey, are_at_hand):
+            self.untallied = Untallied(settled.features, settled.is_sparse)
+            return
         is_packed = settings.packed
         if is_auto(is_packed):
             is_packed = not square_fits(width, available_memory())
@@ -112,6 +125,25 @@ class OnePass:
         held_out = self._held_out(*settled.spent, targets)
         origin = None if settings.origin is None else settings.origin._replace(choices=settled.choices)
         self._tally = Tally(settled.features, self.layout, targets, statistic, held_out, settings.batch_rows, origin)
+
+    def _is_iterative(self, features: RowFeatures, width: int, survey: Survey, are_at_hand: bool) -> bool:
+        """Tell whether rows are to be solved from themselves; refuse that where it cannot be."""
+        settings, targets = self.settings, survey.targets
+        if settings.solver == "tally":
+            return False
+        if not are_at_hand:
+            refuse_iterative(settings.solver)
+            return False
+        reasons = {
+            "cv": settings.holdout_rows is None,
+            "loss": targets.loss == "logistic",
+            "packed": not is_auto(settings.packed),
+            "feature_map": features.penalty is not None,
+        }
+        hindrances = [name for name, is_one in reasons.items() if is_one]
+        if settings.solver == "iterative" and hindrances:
+            raise ValueError(f"solver must be 'auto' or 'tally' with the given {' and '.join(hindrances)}.")
+        return settings.solver == "iterative" or (not hindrances and pays(survey.n_rows, width, targets.n_columns))
 
     def spent_positions(self, X: Any, y: NDArray) -> NDArray[np.int64]:
         """Return the positions of the rows whose targets were looked at to settle the features."""
@@ -206,3 +238,11 @@ class OnePass:
         if self._is_shared:
             self._tally, self._is_shared = self._tally.copy(), False  # type: ignore[union-attr]
         return self._tally  # type: ignore[return-value]
+
+
+def refuse_iterative(solver: str) -> None:
+    """Refuse steps over all rows where these do not come at once."""
+    if solver == "iterative":
+        raise ValueError(
+            "solver must be 'auto' or 'tally' for rows that do not come at once, got 'iterative': use fit."
+        )

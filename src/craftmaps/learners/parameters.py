@@ -100,6 +100,9 @@ def check_parameters(estimator: Any) -> None:
     check_categories(estimator.categories)
     check_choice("fit_intercept", estimator.fit_intercept, (True, False))
     check_choice("packed", estimator.packed, ("auto", True, False))
+    check_choice("solver", estimator.solver, ("auto", "tally", "iterative"))
+    if estimator.solver == "iterative" and not estimator.fit_intercept:
+        raise ValueError("solver must be 'auto' or 'tally' with fit_intercept=False, got 'iterative'.")
     if isinstance(estimator.cv, Integral):
         check_scalar(estimator.cv, "cv", Integral, min_val=2)
     elif estimator.cv is not None and (isinstance(estimator.cv, str) or not hasattr(estimator.cv, "__iter__")):
@@ -143,7 +146,8 @@ def pass_settings(estimator: Any) -> PassSettings:
     parameters = parameters_to_plain(estimator) | {"random_state": seed}
     origin = Origin(type(estimator).__name__, parameters, seed, recipe.choices())
     holdout_rows = int(estimator.holdout_rows) if isinstance(estimator.cv, Integral) else None
-    return PassSettings(recipe, seed, holdout_rows, estimator.packed, estimator.batch_rows, origin)
+    solver = estimator.solver if estimator.fit_intercept else "tally"
+    return PassSettings(recipe, seed, holdout_rows, estimator.packed, estimator.batch_rows, origin, solver)
 
 
 def refuse_other_parameters(one: BaseEstimator, other: BaseEstimator) -> None:

@@ -108,7 +108,7 @@ def _settled(estimator: OnePassEstimator, survey: Survey, has_rows: bool = False
         settled.feature_names_in_ = survey.layout.names
     settled._pass = settled._begin()
     settled._pass.settle(survey, has_rows)
-    if settled._pass.sparse_features is not None:
+    if settled._pass.untallied is not None:
         raise ValueError(
             f"A linear model of sparse rows of {survey.layout.n_features} columns is learned from all rows at once, "
             "not part by part: use fit, or give a feature_map and linear_columns=False."

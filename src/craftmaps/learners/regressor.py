@@ -56,6 +56,11 @@ class CraftRegressor(RegressorMixin, MultiOutputMixin, OnePassEstimator):
     packed : bool or "auto", default="auto"
         Whether to keep one triangle of the Gram matrix in float32, a quarter of the memory of a
         float64 square; "auto" does where the square does not fit. Rounding then calls for a larger alpha.
+    solver : {"auto", "tally", "iterative"}, default="auto"
+        How `fit` solves. "tally" counts rows in a Gram matrix, which can be added to, saved and taken rows out of.
+        "iterative" keeps the features of all rows in memory, at 2 bytes each, and takes steps of conjugate gradients:
+        far quicker for very many features, but no tally is left, and the loss is the squared one. "auto" takes it for
+        more than 4,096 features where it takes less time, which depends on rows and targets, and fits in memory.
     random_state : int, RandomState instance or None, default=None
         Where the seed comes from; statistics of different rows add up if it is the same int.
     verbose : int, default=0
@@ -103,6 +108,7 @@ class CraftRegressor(RegressorMixin, MultiOutputMixin, OnePassEstimator):
         fit_intercept: bool = True,
         batch_rows: int | str = "auto",
         packed: bool | str = "auto",
+        solver: str = "auto",
         random_state: Any = None,
         verbose: int = 0,
     ):
@@ -120,6 +126,7 @@ class CraftRegressor(RegressorMixin, MultiOutputMixin, OnePassEstimator):
         self.fit_intercept = fit_intercept
         self.batch_rows = batch_rows
         self.packed = packed
+        self.solver = solver
         self.random_state = random_state
         self.verbose = verbose
 

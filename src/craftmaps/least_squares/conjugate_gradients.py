@@ -15,7 +15,7 @@ computations", ETNA 13, 2002.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,6 +63,14 @@ class SolverLimits:
         return min(max(width // self.width_of_rank, 1), self.most_rank)
 
 
+class Preconditioner(Protocol):
+    """A matrix close to the one to be solved, whose inverse is cheap."""
+
+    def precondition(self, R: NDArray, shifts: NDArray) -> NDArray:
+        """Return its inverse, up to a factor, times R, whose columns have shifts of the diagonal."""
+        ...
+
+
 class QuickSolver:
     """Solves systems of similar matrices, each with a shift of its diagonal, to a relative error of about 0.001.
 
@@ -104,7 +112,7 @@ class QuickSolver:
         with serial_blas:  # the same on any number of threads: those are in the product
             if self._deflation is None:
                 self._deflation = Deflation.of(times, width, self._limits.rank(width))
-            steps = _Steps(times, right.astype(np.float32), [diagonals[i] for i in tried], self._deflation)
+            steps = Steps(times, right.astype(np.float32), [diagonals[i] for i in tried], self._deflation)
             while steps.owners.size and steps.n_taken < most:
                 steps.take()
         for i, X in zip(tried, steps.solutions, strict=True):
@@ -151,28 +159,54 @@ class Deflation(NamedTuple):
         return R + self.vectors @ (excess.astype(np.float32) * (self.vectors.T @ R))
 
 
-class _Steps:
+class Steps:
     """Conjugate gradients for one right side and several diagonals, each of which ends when it is solved or fails.
 
     Each step takes its gain off the squared error in the norm of the matrix, so the gains of the last steps tell what
     is left of it.
+
+    Parameters
+    ----------
+    times : function of float32 columns
+        The product of the matrix with them.
+    right : ndarray of shape (width, n_columns)
+    diagonals : sequence of float
+    preconditioner : Preconditioner
+    tolerance : float
+        Relative error at which a solution ends.
+    window : int
+        Steps over which the error must hardly fall any more.
+    start : ndarray of shape (width, n_columns), optional
+        Where to begin, the same for all diagonals.
     """
 
     def __init__(
-        self, times: Product, right: NDArray[np.float32], diagonals: Sequence[float], deflation: Deflation
+        self,
+        times: Product,
+        right: NDArray[np.float32],
+        diagonals: Sequence[float],
+        preconditioner: Preconditioner,
+        tolerance: float = _TOLERANCE,
+        window: int = _WINDOW,
+        start: NDArray[np.float32] | None = None,
     ) -> None:
-        self._times, self._deflation = times, deflation
+        self._times, self._preconditioner, self._tolerance = times, preconditioner, tolerance
         self.n_taken = 0
-        self.lost: list[int] = []  # diagonals with which the matrix is not positive
+        self.lost: dict[int, NDArray[np.float32]] = {}  # where the matrix is not positive, and how far it went
         self.solutions: list[NDArray[np.float32] | None] = [None] * len(diagonals)
         self.owners = np.repeat(np.arange(len(diagonals)), right.shape[1])  # the diagonal of each column
         self._shifts = np.asarray(diagonals, dtype=np.float32)[self.owners]
         self._R = np.tile(right, len(diagonals))
         self._X = np.zeros_like(self._R)
-        self._direction = deflation.precondition(self._R, self._shifts)
-        self._size = _dots(self._R, self._direction)
-        self._gains = np.zeros((_WINDOW, self.owners.size))
         self._total = np.zeros(self.owners.size)
+        if start is not None:
+            self._X += np.tile(start, len(diagonals))
+            # The squared size of a solution in the norm of the matrix is its product with the right side.
+            self._total = np.maximum(_dots(self._X, self._R), 0.0)
+            self._R = self._R - times(self._X) - self._shifts * self._X
+        self._direction = preconditioner.precondition(self._R, self._shifts)
+        self._size = _dots(self._R, self._direction)
+        self._gains = np.zeros((window, self.owners.size))
 
     def take(self) -> None:
         """Take a step for all columns that are left."""
@@ -182,15 +216,20 @@ class _Steps:
         length = np.divide(self._size, curvature, out=np.zeros_like(curvature), where=is_positive & (self._size > 0))
         self._X += length.astype(np.float32) * self._direction
         self._R -= length.astype(np.float32) * product
-        self._gains[self.n_taken % _WINDOW] = length * self._size
+        self._gains[self.n_taken % len(self._gains)] = length * self._size
         self._total += length * self._size
         self.n_taken += 1
-        is_solved = self._gains.sum(axis=0) <= _TOLERANCE**2 * self._total
-        self._end(is_positive, is_solved & (self.n_taken > _WINDOW))
-        preconditioned = self._deflation.precondition(self._R, self._shifts)
+        is_solved = self._gains.sum(axis=0) <= self._tolerance**2 * self._total
+        self._end(is_positive, is_solved & (self.n_taken > len(self._gains)))
+        preconditioned = self._preconditioner.precondition(self._R, self._shifts)
         before, self._size = self._size, _dots(self._R, preconditioned)
         ratio = np.divide(self._size, before, out=np.zeros_like(before), where=before > 0)
         self._direction = preconditioned + ratio.astype(np.float32) * self._direction
+
+    def so_far(self) -> list[NDArray[np.float32]]:
+        """Return the solution for each diagonal, or what there is of it."""
+        left = {int(i): self._X[:, self.owners == i] for i in np.unique(self.owners)} | self.lost
+        return [left[i] if solution is None else solution for i, solution in enumerate(self.solutions)]
 
     def _end(self, is_positive: NDArray[np.bool_], is_solved: NDArray[np.bool_]) -> None:
         """Let go of the diagonals that are solved, and of those with which the matrix is not positive."""
@@ -198,7 +237,7 @@ class _Steps:
         for i in np.unique(self.owners):
             mine = self.owners == i
             if not is_positive[mine].all():
-                self.lost.append(int(i))
+                self.lost[int(i)] = self._X[:, mine]
             elif is_solved[mine].all():
                 self.solutions[i] = self._X[:, mine]
             else:

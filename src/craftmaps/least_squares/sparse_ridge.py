@@ -1,7 +1,7 @@
 """Ridge regression on the columns of sparse rows themselves, however many they are: by products with the rows alone."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,6 +10,7 @@ from craftmaps._system.threads import cut, for_each
 from craftmaps.least_squares.ridge_path import Solution
 
 _MOST_STEPS = 200
+_TO_COMPARE, _TO_KEEP = 1e-2, 1e-4  # relative residuals
 _BLOCK_ROWS = 1024
 
 
@@ -38,7 +39,7 @@ class SparseRidge:
 
     def __init__(self, X: Any, targets: NDArray, sample_weight: ArrayLike | None = None):
         w = np.ones(X.shape[0]) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        self._X, self._w = X.astype(np.float64), w
+        self._X, self._w, self._targets = X.astype(np.float64), w, targets
         self._blocks = [self._X[part] for part in cut(X.shape[0], _BLOCK_ROWS)]
         self._parts = cut(X.shape[0], _BLOCK_ROWS)
         self._mean = self._X.T @ w / w.sum()
@@ -52,6 +53,22 @@ class SparseRidge:
     def unit(self) -> float:
         """The mean squared length of centred rows, times their weight, over their number: the unit of alpha."""
         return (self.trace or 1.0) / self._X.shape[0]
+
+    def reweighted(self, sample_weight: NDArray[np.float64]) -> Self:
+        """Return the regressions of the same rows with other weights."""
+        return type(self)(self._X, self._targets, sample_weight)
+
+    def outputs(self, solution: Solution, positions: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the outputs for some rows."""
+        return self._X[positions] @ solution.coef.T + solution.intercept
+
+    def compared(self, alphas: Sequence[float]) -> Iterator[Solution]:
+        """Yield the solutions for alphas, close enough to be compared."""
+        return self.path(alphas, _TO_COMPARE)
+
+    def solved(self, alpha: float, start: Solution | None = None) -> Solution:
+        """Return the solution for an alpha, to be kept; it is quick without a start."""
+        return next(self.path([alpha], _TO_KEEP))
 
     def path(self, alphas: Sequence[float], tolerance: float = 1e-3) -> Iterator[Solution]:
         """Yield the solutions for alphas, which should fall, to a relative residual."""

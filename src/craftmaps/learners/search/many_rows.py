@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from craftmaps.kernels import Polynomial
+from craftmaps.kernels import DotProductKernel, Polynomial
 from craftmaps.learners.choices import is_auto
 from craftmaps.learners.search.candidates import FIRST_DEGREE, Candidate, Found, SearchSpec, polynomial
 from craftmaps.learners.search.rounds import Rounds, Scores, best_first
@@ -26,6 +26,7 @@ _FEWEST_AXES = 16
 _CLOSE = 0.15
 _FAR = 0.8  # behind the best in the first round: not worth a second look
 _MORE_AXES = 0.04  # what more axes gain for each doubling of the rows beyond those that are compared
+_HIGHER_DEGREE, _MOST_DOUBLINGS = 0.1, 2  # what a higher degree gains for each doubling of the width, and how often
 _IN_REACH = 0.5  # of the best value in the first round: from there linear models and columns can still win
 _MOST_LOGISTIC_CLASSES = 2  # with more, looks take longer than all the rest of a trial, and change the order little
 
@@ -44,6 +45,7 @@ class ManyRows(Rounds):
         self.judge.n_train = len(y) - len(y) // 3
         self.width, self.alphas = min(spec.n_components, _WIDTH), ALPHAS
         self._small: Shaping | None = None  # the best shaping at a small width, once a great one is compared at
+        self._low: DotProductKernel | None = None  # the best kernel there, once the greatest one is compared at
 
     def run(self) -> Found:
         """Search."""
@@ -56,9 +58,12 @@ class ManyRows(Rounds):
         self._go_on(self.width, scores[best])
         best, scores = self._climb(best, scores)
         best, scores = self._with_categories(best, scores)
-        best, scores = self._at_the_end(best, scores, first)
+        # Few rows at a small width hardly tell axes of one kind from those of another.
+        kinds = [c for c in self._best_of_every_kind(scores, 0) if c.shaping.axes != best.shaping.axes]
+        kinds = [c for c in kinds if None not in (c.shaping.axes, best.shaping.axes)]
+        best, scores = self._at_the_end(best, scores, first, kinds)
         if self.spec.n_components > _GREATEST_WIDTH:
-            best, scores = self._at_the_greatest_width(best, scores)
+            best, scores = self._at_the_greatest_width(best, scores, kinds)
         return self.found({best: scores[best]})
 
     def _climb(self, best: Candidate, scores: Scores) -> tuple[Candidate, Scores]:
@@ -160,8 +165,13 @@ class ManyRows(Rounds):
         n_axes = min(max(int(factor * now), min(_FEWEST_AXES, now)), most)
         return candidate if n_axes == now else _with(candidate, n_axes=n_axes)
 
-    def _at_the_end(self, best: Candidate, scores: Scores, first: Scores) -> tuple[Candidate, Scores]:
-        """Compare the best with a linear model, with linear columns, and with what a small width does not favour."""
+    def _at_the_end(
+        self, best: Candidate, scores: Scores, first: Scores, kinds: Sequence[Candidate]
+    ) -> tuple[Candidate, Scores]:
+        """Compare the best with a linear model, with linear columns, and with what a small width does not favour.
+
+        `kinds` are the best with axes of other kinds.
+        """
         others = []
         linear = [candidate for candidate in best_first(first) if candidate.kernel is None]
         if linear and first[linear[0]].value < min(score.value for score in first.values()) + _IN_REACH:
@@ -172,7 +182,7 @@ class ManyRows(Rounds):
             higher = [degree for degree in _DEGREES if degree > best.kernel.degree]
             others += [best._replace(kernel=polynomial(degree)) for degree in higher[:1]]
         if best.shaping.axes is not None and is_auto(self.spec.metric):
-            others.append(self._of_axes(best, 2.0))
+            others += [self._of_axes(best, 2.0), *kinds]
         # A great width takes long: what is far behind at a smaller one does not catch up.
         others = [c for c in others if c not in scores or scores[c].value < scores[best].value + _CLOSE]
         if not others:
@@ -181,10 +191,14 @@ class ManyRows(Rounds):
         self._small = best.shaping
         return self._challenge(best, [best, *others], {})
 
-    def _at_the_greatest_width(self, best: Candidate, scores: Scores) -> tuple[Candidate, Scores]:
+    def _at_the_greatest_width(
+        self, best: Candidate, scores: Scores, kinds: Sequence[Candidate]
+    ) -> tuple[Candidate, Scores]:
         """Climb from the best to richer candidates: a great map has room for more axes and higher degrees."""
         self._go_on(_GREATEST_WIDTH, scores[best])
-        scores = {}
+        self._low = best.kernel
+        kinds = [c for c in kinds if c.shaping.axes != best.shaping.axes]
+        best, scores = self._challenge(best, [best, *(self._of_axes(c, 2.0) for c in kinds)], {})
         for _ in range(_CLIMBS):
             before = best
             best, scores = self._challenge(best, [best, *self._richer(best)], scores)
@@ -212,7 +226,7 @@ class ManyRows(Rounds):
         scores = scores | self._last_round([c for c in dict.fromkeys(others) if c not in scores])
 
         def value(candidate: Candidate) -> float:
-            return scores[candidate].value - self._gain_by_rows(candidate)
+            return scores[candidate].value - self._gain_by_rows(candidate) - self._gain_by_width(candidate)
 
         return min((best, *others), key=value), scores
 
@@ -224,6 +238,13 @@ class ManyRows(Rounds):
         n_axes, n_before = (s.n_axes or self.rows.usual_axes(s) for s in (candidate.shaping, self._small))
         is_richer = n_axes > n_before or candidate.shaping.power < self._small.power
         return _MORE_AXES * float(np.log2(n_times)) if is_richer else 0.0
+
+    def _gain_by_width(self, candidate: Candidate) -> float:
+        """Return what a degree higher than that of a small width gains by features beyond those that are compared."""
+        if not (isinstance(candidate.kernel, Polynomial) and isinstance(self._low, Polynomial)):
+            return 0.0
+        n_doublings = min(float(np.log2(self.spec.n_components / self.width)), _MOST_DOUBLINGS)
+        return _HIGHER_DEGREE * n_doublings if candidate.kernel.degree > self._low.degree else 0.0
 
 
 def _comes_after_ranks(candidate: Candidate) -> bool:

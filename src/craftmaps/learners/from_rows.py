@@ -1,0 +1,195 @@
+"""Models solved from the rows themselves where no Gram matrix fits, or pays: text, and very many features."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from craftmaps._rows.randomness import child_seed
+from craftmaps._rows.sampling import row_hashes
+from craftmaps._system.memory import available_memory
+from craftmaps._system.progress import Phase, tell
+from craftmaps.learners.fitted_model import FittedModel, Solved
+from craftmaps.learners.held_out import HeldOutFold
+from craftmaps.learners.left_out_scores import LeftOutScores, left_out_together
+from craftmaps.learners.penalty_race import PenaltyChoice
+from craftmaps.learners.penalty_search import dependence
+from craftmaps.learners.targets import Targets
+from craftmaps.least_squares.ridge_path import Solution
+from craftmaps.least_squares.sparse_ridge import SparseRidge
+from craftmaps.least_squares.square_gram import FEW_ROWS
+from craftmaps.least_squares.stored_features import StoredFeatures
+from craftmaps.least_squares.wide_ridge import MOST_SAMPLED, SampledRows, WideRidge
+from craftmaps.shaping.row_features import RowFeatures
+
+_SPARSE_ALPHAS = (10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01)  # in units of the mean squared length of rows
+_WIDE_ALPHAS = (1.0, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5)  # in units of the mean of the diagonal
+_LEAST_ALPHA = 1e-9  # conjugate gradients need some
+_SPARSE_PATIENCE, _WIDE_PATIENCE = 2, 1
+# Measured, in products of the Gram matrix: what steps cost for a row, a feature and a target, and what solving with the
+# matrix costs, in units of E^3. Up to a width the matrix takes no longer, and leaves a tally.
+_STEPS, _SOLUTIONS, _LEAST_WIDTH = 400, 3, 4096
+_MEMORY_SHARE = 0.6  # of what is free, for the features
+_COLUMNS_IN_WORK = 24  # for every target: parts of sums, residuals, directions
+_LEFT_OUT = 0.1  # of the rows, at most: one split, for every one more doubles the time
+
+
+class RowRidge(Protocol):
+    """Ridge regressions of rows at hand."""
+
+    @property
+    def unit(self) -> float:
+        """The unit of the usual alphas."""
+        ...
+
+    @property
+    def trace(self) -> float:
+        """The trace of the centred Gram matrix."""
+        ...
+
+    def reweighted(self, sample_weight: NDArray[np.float64]) -> Self:
+        """Return the regressions of the same rows with other weights."""
+        ...
+
+    def compared(self, alphas: Sequence[float]) -> Iterator[Solution]:
+        """Yield the solutions for alphas, close enough to be compared."""
+        ...
+
+    def solved(self, alpha: float, start: Solution | None = None) -> Solution:
+        """Return the solution for an alpha, to be kept, perhaps from a start that is close."""
+        ...
+
+    def outputs(self, solution: Solution, positions: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the outputs for some rows."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class FromRows:
+    """Ridge regressions on the features of rows at hand, with the penalty chosen on rows left out.
+
+    Parameters
+    ----------
+    features : RowFeatures
+    is_sparse : bool
+        Whether the features are the shaped columns themselves, of sparse rows; else they are kept in 16 bits.
+    alphas : sequence of float or None
+        In units of the mean diagonal of the centred Gram matrix.
+    n_folds, most_rows : int
+        Folds of the rows that are held out, and at most how many rows these are.
+    seed : int
+    on_rows : function, optional
+        Hears how many rows are mapped.
+    """
+
+    features: RowFeatures
+    is_sparse: bool
+    alphas: Sequence[float] | None
+    n_folds: int
+    most_rows: int
+    seed: int
+    on_rows: Callable[[int], None] | None = None
+
+    def solve(self, targets: Targets, given: tuple, spent: NDArray[np.int64]) -> Solved:
+        """Learn from rows, targets and weights; rows at `spent` positions, which made the choices, are not held out."""
+        X, y, weight = given
+        weight = np.asarray(targets.weighted(y, np.ones(X.shape[0]) if weight is None else weight))
+        total, in_order = float(weight.sum()), self._in_random_order(X, y, targets)
+        positions = self._held_out(in_order, spent)
+        folds = [HeldOutFold(X[p], y[p], weight[p], np.ones(p.size, np.int64)) for p in positions]
+        others = in_order[~np.isin(in_order, np.concatenate(positions))]
+        whole = self._regressions(X, targets.encoded(y), weight, others)
+        unit = (whole.trace or 1.0) / self.features.width(X)
+        alphas = [alpha * unit for alpha in self._alphas(whole.unit / unit)]
+        left_out = []
+        for group in left_out_together(folds, total):
+            tested = np.concatenate([positions[i] for i in group])
+            rest = weight.copy()
+            rest[tested] = 0
+            ridge = whole.reweighted(rest)
+            left_out.append((tested, ridge, ridge.compared(alphas)))
+        patience = _SPARSE_PATIENCE if self.is_sparse else _WIDE_PATIENCE
+        scores, starts = LeftOutScores(folds, targets, is_first_preferred=self.is_sparse), []
+        for i, alpha in enumerate(alphas):
+            tell(Phase.PENALTY, f"{alpha / unit:g}, from large to small")
+            solutions = [next(path) for *_, path in left_out]
+            outputs = [part[1].outputs(s, part[0]) for part, s in zip(left_out, solutions, strict=True)]
+            scores.add(np.concatenate(outputs))
+            starts.append(solutions[0])
+            if i - scores.best() >= patience:
+                break
+        tell(Phase.SOLUTION)
+        alpha, choice = alphas[scores.best()], _choice(scores, [alpha / unit for alpha in alphas], total)
+        solution = whole.solved(alpha, starts[scores.best()])
+        model = FittedModel(self.features, targets, *solution, alpha, X.shape[0], targets.calibrated(choice))
+        return Solved(model, choice.results)
+
+    def _regressions(self, X: Any, encoded: NDArray, weight: NDArray, sample: NDArray[np.int64]) -> RowRidge:
+        """Return the regressions of all rows; those at some positions may stand for them."""
+        if self.is_sparse:
+            return SparseRidge(self.features.shape_rows(X), encoded, weight)
+        stored = StoredFeatures.of(self.features, X, self.features.width(X), self.on_rows)
+        sampled = SampledRows.of(stored, weight, sample[: n_sampled(len(weight), stored.shape[1])])
+        return WideRidge(stored, encoded, weight, sampled)
+
+    def _alphas(self, of_rows: float) -> list[float]:
+        """Return the penalties to try, the largest first; `of_rows` is the unit of the usual ones."""
+        usual = _SPARSE_ALPHAS if self.is_sparse else _WIDE_ALPHAS
+        alphas = [of_rows * alpha for alpha in usual] if self.alphas is None else self.alphas
+        return sorted((max(float(alpha), _LEAST_ALPHA) for alpha in alphas), reverse=True)
+
+    def _in_random_order(self, X: Any, y: NDArray, targets: Targets) -> NDArray[np.int64]:
+        """Return the positions of rows in an order by content hash: the order in which they came does not matter."""
+        keys = row_hashes(X, child_seed(self.seed, "holdout")) ^ targets.hashes(y)
+        return np.argsort(keys, kind="stable")
+
+    def _held_out(self, in_order: NDArray[np.int64], spent: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+        """Return the positions of the rows of each fold."""
+        free = in_order[~np.isin(in_order, spent)]
+        most = self.most_rows if self.is_sparse else min(self.most_rows, int(_LEFT_OUT * in_order.size))
+        free = free[:most]
+        if free.size < 2:
+            raise ValueError(
+                f"At least 2 rows are needed to choose alpha, got n_samples={free.size} that choices were not made by."
+            )
+        return [free[i :: self.n_folds] for i in range(min(self.n_folds, free.size))]
+
+
+def pays(n_rows: int, width: int, n_targets: int) -> bool:
+    """Tell whether rows at hand are solved in clearly less time than by way of their Gram matrix, and fit in memory."""
+    is_large = n_rows > FEW_ROWS and width > _LEAST_WIDTH
+    is_quick = is_large and _STEPS * n_targets * n_rows < n_rows * width + _SOLUTIONS * width**2
+    return is_quick and _n_bytes(n_rows, width, n_targets) <= _MEMORY_SHARE * (available_memory() or np.inf)
+
+
+def n_sampled(n_rows: int, width: int) -> int:
+    """Return how many rows precondition."""
+    return max(min(MOST_SAMPLED, n_rows // 4, width // 2), 1)
+
+
+def _n_bytes(n_rows: int, width: int, n_targets: int) -> float:
+    """Return the bytes of stored features, of the sample with a copy, and of the columns in work."""
+    return width * (2.0 * n_rows + 8.0 * n_sampled(n_rows, width) + 4.0 * _COLUMNS_IN_WORK * n_targets)
+
+
+def _choice(scores: LeftOutScores, alphas: list[float], weight: float) -> PenaltyChoice:
+    """Return the curve of penalties, as the learners report it, with what is needed to calibrate."""
+    errors, outputs = scores.honest()
+    best, folds = scores.best(), scores.folds
+    curve = np.array(scores.errors)
+    n_rows = scores.fold_of_row.size
+    results = {
+        "alpha": np.array(alphas[: len(curve)]),
+        "mean_error": curve @ scores.fold_weights / scores.fold_weights.sum(),
+        "std_error": curve.std(axis=1),
+        "fold_errors": curve,
+        "chosen": best,
+        "error": float(np.average(errors, weights=scores.fold_weights)),
+        "error_by_fold": errors,
+        "n_rows": n_rows,
+        "n_effective": n_rows / dependence(list(folds), weight),
+    }
+    y, weights = np.concatenate([fold.y for fold in folds]), np.concatenate([fold.weight for fold in folds])
+    return PenaltyChoice(alphas[best], results, outputs, y, weights, scores.fold_of_row, folds)

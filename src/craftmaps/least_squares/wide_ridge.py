@@ -1,0 +1,181 @@
+"""Ridge regression on very many features of rows at hand, without their Gram matrix.
+
+The Gram matrix costs n E^2 operations and E^2 numbers, and its factor E^3 / 3 more. A step of conjugate gradients costs
+4 n E for every right-hand side, and with the rows of a sample as preconditioner it takes a dozen steps, or two.
+
+References
+----------
+A. Rudi, L. Carratino, L. Rosasco, "FALKON: An Optimal Large Scale Kernel Method", NeurIPS 2017.
+
+H. Avron, K. L. Clarkson, D. P. Woodruff, "Faster Kernel Ridge Regression Using Sketching and Preconditioning", SIAM J.
+Matrix Anal. Appl. 38, 2017.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import linalg
+
+from craftmaps._system.threads import multiply, serial_blas
+from craftmaps.least_squares.cholesky import factor_in_place
+from craftmaps.least_squares.conjugate_gradients import Steps
+from craftmaps.least_squares.ridge_path import Solution
+from craftmaps.least_squares.square_gram import SquareGram
+from craftmaps.least_squares.stored_features import StoredFeatures
+
+MOST_SAMPLED = 4096
+_TOLERANCE, _WINDOW = 3e-2, 3  # closer solutions do not predict better
+_MOST_STEPS = 40
+_FIRST_SHIFT = 0.1  # of the mean eigenvalue, where the size of the small ones is still to be found
+_SPREAD = 3.0  # of the largest of the small eigenvalues over their mean, about
+
+
+class WideRidge:
+    r"""Ridge regressions of features on targets Y, with an intercept, from large penalties to small ones.
+
+    Conjugate gradients on :math:`(Z_c^T W Z_c + \alpha I) B = Z_c^T W Y_c`, where the features Z are centred
+    implicitly.
+
+    Parameters
+    ----------
+    features : StoredFeatures
+    targets : ndarray of shape (n_rows, n_targets)
+    sample_weight : array of shape (n_rows,)
+    sampled : SampledRows
+        The preconditioner.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from craftmaps.least_squares.stored_features import StoredFeatures
+    >>> X, Y = np.array([[1.0], [2.0], [3.0]]), np.array([[3.0], [5.0], [7.0]])
+    >>> features = StoredFeatures.of(np.copy, X, 1)
+    >>> ridge = WideRidge(features, Y, np.ones(3), SampledRows.of(features, np.ones(3), np.arange(3)))
+    >>> coef, intercept = next(ridge.path([1e-6], tolerance=1e-3))
+    >>> coef.round(2), intercept.round(2)
+    (array([[2.]]), array([1.]))
+    """
+
+    def __init__(self, features: StoredFeatures, targets: NDArray, sample_weight: ArrayLike, sampled: "SampledRows"):
+        weight = np.asarray(sample_weight, dtype=np.float64)
+        self.features, self.targets, self.sampled = features, targets, sampled
+        self._weight, self._total = weight.astype(np.float32), float(weight.sum())
+        mean = features.sums(self._weight[:, None])[:, 0].astype(np.float64) / self._total
+        self._mean = mean.astype(np.float32)
+        self._target_mean = weight @ targets / self._total
+        centred = weight[:, None] * (targets - self._target_mean)
+        self._right = features.sums(centred.astype(np.float32))
+        self.trace = max(float(weight @ features.squares - self._total * (mean @ mean)), 0.0)
+
+    @property
+    def unit(self) -> float:
+        """The mean of the diagonal of the centred Gram matrix: the unit of alpha."""
+        return (self.trace or 1.0) / self.features.shape[1]
+
+    def reweighted(self, sample_weight: NDArray[np.float64]) -> Self:
+        """Return the regressions of the same rows with other weights."""
+        return type(self)(self.features, self.targets, sample_weight, self.sampled)
+
+    def outputs(self, solution: Solution, positions: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the outputs for some rows."""
+        return self.features.outputs(solution.coef.T, positions) + solution.intercept
+
+    def compared(self, alphas: Sequence[float]) -> Iterator[Solution]:
+        """Yield the solutions for alphas, which should fall: each starts from the last one."""
+        return self.path(alphas)
+
+    def solved(self, alpha: float, start: Solution | None = None) -> Solution:
+        """Return the solution for an alpha, from a start that is close, such as one of most of the rows."""
+        return next(self.path([alpha], start=start))
+
+    def path(
+        self, alphas: Sequence[float], tolerance: float = _TOLERANCE, start: Solution | None = None
+    ) -> Iterator[Solution]:
+        """Yield the solutions for alphas to a relative error in the norm of the matrix, each from the last one."""
+        coef = None if start is None else start.coef.T.astype(np.float32)
+        for alpha in alphas:
+            coef = self._solve(alpha, tolerance, coef)
+            wide = coef.astype(np.float64)
+            yield Solution(wide.T.copy(), self._target_mean - self._mean @ wide)
+
+    def _solve(self, alpha: float, tolerance: float, start: NDArray[np.float32] | None) -> NDArray[np.float32]:
+        """Return the coefficients for an alpha; what is not solved after many steps is taken as it is."""
+        with serial_blas:  # the same on any number of threads: those are in the products
+            steps = Steps(self._times, self._right, [alpha], self.sampled, tolerance, _WINDOW, start)
+            while steps.owners.size and steps.n_taken < _MOST_STEPS:
+                steps.take()
+        return steps.so_far()[0]
+
+    def _times(self, B: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return the centred Gram matrix times some columns."""
+        return self.features.normal_products(B, self._mean @ B, self._weight)
+
+
+@dataclass(frozen=True, eq=False)
+class SampledRows:
+    """A Gram matrix of some of the rows in the place of that of all of them, with its inverse.
+
+    The sample says nothing of directions that none of its rows has, and too little of those that few have. In all of
+    them the Gram matrix is taken for a multiple of the identity, the shift: about the largest eigenvalue that
+    is left there. How large these are, what rows have beside the rows before them tells: the last pivots of
+    a Cholesky decomposition.
+
+    Parameters
+    ----------
+    Z : ndarray of shape (n_sampled, n_features)
+        Centred features times the roots of weights.
+    factor : ndarray of shape (n_sampled, n_sampled)
+        Lower Cholesky factor of their products, with the shift on the diagonal.
+    shift : float
+    """
+
+    Z: NDArray[np.float32]
+    factor: NDArray[np.float32]
+    shift: float
+
+    @classmethod
+    def of(
+        cls, features: StoredFeatures, sample_weight: NDArray[np.float64], positions: NDArray[np.int64]
+    ) -> "SampledRows":
+        """Return the preconditioner of rows at some positions, which are in random order."""
+        weight, n_features = sample_weight[positions], features.shape[1]
+        total, Z = float(weight.sum()), features[positions]
+        Z -= (weight / total).astype(np.float32) @ Z
+        Z *= np.sqrt(weight).astype(np.float32)[:, None]
+        gram = SquareGram(len(Z))
+        gram.add(np.ascontiguousarray(Z.T))
+        products, share = gram.array, total / float(sample_weight.sum())
+        unit = (float(products.trace()) or 1.0) / share / n_features
+        shift = _SPREAD * _small_eigenvalue(products, n_features, share, _FIRST_SHIFT * unit)
+        factor = _factor(products, share * shift)
+        return cls(Z, factor.astype(np.float32, order="F"), shift)
+
+    def precondition(self, R: NDArray[np.float32], shifts: NDArray) -> NDArray[np.float32]:
+        """Return the inverse of the approximate matrix times R. One shift serves all penalties: those are smaller."""
+        inner = linalg.cho_solve((self.factor, True), multiply(self.Z, R), check_finite=False)
+        return (R - multiply(self.Z.T, inner)) / np.float32(self.shift)
+
+
+def _small_eigenvalue(products: NDArray[np.float64], width: int, share: float, shift: float) -> float:
+    """Return the mean eigenvalue of the whole Gram matrix where a sample of rows, a share of all, says nothing."""
+    some = max(len(products) // 4, 1)  # of the sample: a small factor is quick, and they leave little more
+    pivots = _factor(products[:some, :some], share / 4 * shift).diagonal() ** 2 - share / 4 * shift
+    last = pivots[-max(some // 8, 1) :].mean()
+    # Each row has a share of 1 / n_sampled of the weight of the sample.
+    left = max(float(last), 0.0) * len(products) / share
+    return max(left / max(width - some, 1), shift * 1e-3)
+
+
+def _factor(products: NDArray[np.float64], shift: float) -> NDArray[np.float64]:
+    """Return a Cholesky factor of products of rows with a shift on the diagonal, raised until there is one."""
+    raised = max(shift, 1e-7 * float(products.diagonal().max()), 1e-300)
+    for _ in range(8):
+        factor = np.array(products, order="F")
+        factor[np.diag_indices_from(factor)] += raised
+        if factor_in_place(factor):
+            return factor
+        raised *= 100
+    raise ValueError("Features of sampled rows must have finite products that are not all alike.")

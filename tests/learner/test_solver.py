@@ -1,0 +1,124 @@
+"""`solver="iterative"`: the model of a tally, up to what steps leave, and what cannot be had without one."""
+
+import numpy as np
+import pytest
+
+from craftmaps import CraftClassifier, CraftRegressor, LandmarkMap, Polynomial, load_model, threads
+from craftmaps.learners import from_rows
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(3000, 8)).astype(np.float32)
+SCORES = X[:, 0] * X[:, 1] + X[:, 2]
+Y = np.select([SCORES < -0.5, SCORES < 0.5], ["low", "middle"], "high")
+TEST, Y_TEST = X[2000:], Y[2000:]
+SETTINGS = {"kernel": Polynomial(2), "metric": None, "normalize": False, "n_components": 512, "random_state": 0}
+
+
+def fitted(solver, **changes):
+    return CraftClassifier(**SETTINGS | {"solver": solver, "loss": "squared"} | changes).fit(X[:2000], Y[:2000])
+
+
+@pytest.fixture(scope="module")
+def models():
+    """The same classifier, solved in both ways."""
+    return fitted("iterative"), fitted("tally")
+
+
+def test_it_is_the_model_of_a_tally(models):
+    alpha = float(models[1].cv_results_["alpha"][models[1].cv_results_["chosen"]])
+    one, two = (fitted(solver, alphas=[alpha]) for solver in ("iterative", "tally"))
+    assert one.alpha_ == pytest.approx(two.alpha_, rel=1e-4)
+    outputs = [model.decision_function(TEST) for model in (one, two)]
+    assert np.corrcoef(outputs[0].ravel(), outputs[1].ravel())[0, 1] > 0.999
+    assert np.mean(one.predict(TEST) == two.predict(TEST)) > 0.98
+
+
+def test_its_error_is_honest(models):
+    model = models[0]
+    error = np.mean(model.predict(TEST) != Y_TEST)
+    results = model.cv_results_
+    assert abs(results["error"] - error) < 4 * np.sqrt(error * (1 - error) * (1 / results["n_rows"] + 1e-3))
+    assert results["n_rows"] == 200  # a tenth
+    shuffled = RNG.permutation(Y[:2000])
+    lost = CraftClassifier(**SETTINGS | {"solver": "iterative"}).fit(X[:2000], shuffled)
+    assert lost.cv_results_["error"] > 0.5
+
+
+def test_neither_threads_nor_the_order_of_rows_matter(models):
+    with threads(2):
+        assert np.array_equal(fitted("iterative").coef_, models[0].coef_)
+    order = RNG.permutation(2000)
+    other = CraftClassifier(**SETTINGS | {"solver": "iterative"}).fit(X[:2000][order], Y[:2000][order])
+    assert other.alpha_ == pytest.approx(models[0].alpha_, rel=1e-4)
+    np.testing.assert_allclose(other.decision_function(TEST), models[0].decision_function(TEST), atol=0.02)
+
+
+def test_weights_are_copies():
+    weight = RNG.integers(0, 3, 2000)
+    settings = SETTINGS | {"solver": "iterative", "alphas": [1e-2]}
+    weighted = CraftClassifier(**settings).fit(X[:2000], Y[:2000], weight)
+    repeated = CraftClassifier(**settings).fit(np.repeat(X[:2000], weight, axis=0), np.repeat(Y[:2000], weight))
+    np.testing.assert_allclose(weighted.decision_function(TEST), repeated.decision_function(TEST), atol=0.3)
+    assert np.mean(weighted.predict(TEST) == repeated.predict(TEST)) > 0.97
+
+
+def test_numbers():
+    targets = np.c_[SCORES, 100 * X[:, 3] + 7]
+    one, two = (
+        CraftRegressor(**SETTINGS | {"solver": solver}).fit(X[:2000], targets[:2000])
+        for solver in ("iterative", "tally")
+    )
+    for column in range(2):
+        spread = targets[2000:, column].std()
+        assert np.sqrt(np.mean((one.predict(TEST) - targets[2000:])[:, column] ** 2)) < 0.05 * spread
+    np.testing.assert_allclose(one.predict(TEST), two.predict(TEST), atol=5.0)
+
+
+def test_it_is_saved_without_a_tally(models, tmp_path):
+    model = models[0]
+    model.save(tmp_path / "model.craft", np.float64)
+    loaded = load_model(tmp_path / "model.craft")
+    np.testing.assert_allclose(loaded.decision_function(TEST), model.decision_function(TEST), rtol=1e-6)
+    assert loaded.solver == "iterative"
+    for refused in (lambda: model.tally_, lambda: loaded.merge(model), lambda: model.forget(X, Y)):
+        with pytest.raises(ValueError, match=r"cannot go on learning: fit a new one, with solver='tally'"):
+            refused()
+
+
+@pytest.mark.parametrize(
+    ("changes", "name"),
+    [
+        ({"cv": None, "alphas": 0.1}, "cv"),
+        ({"loss": "logistic"}, "loss"),
+        ({"packed": True}, "packed"),
+        ({"feature_map": LandmarkMap(Polynomial(2), 64, whiten=False, random_state=0)}, "feature_map"),
+        ({"fit_intercept": False}, "fit_intercept"),
+    ],
+)
+def test_what_needs_a_tally(changes, name):
+    with pytest.raises(ValueError, match=rf"solver must be 'auto' or 'tally' with .*{name}"):
+        fitted("iterative", **changes)
+    assert fitted("auto", **changes).n_rows_seen_ == 2000
+
+
+def test_rows_that_do_not_come_at_once():
+    model = CraftClassifier(**SETTINGS | {"solver": "iterative"})
+    with pytest.raises(ValueError, match=r"solver must be 'auto' or 'tally' for rows that do not come at once"):
+        model.partial_fit(X, Y, classes=np.unique(Y))
+    with pytest.raises(ValueError, match=r"solver must be one of 'auto', 'tally', 'iterative', got 'cholesky'"):
+        fitted("cholesky")
+
+
+def test_when_it_pays(monkeypatch):
+    assert from_rows.pays(60_000, 8192, 10)
+    assert not from_rows.pays(60_000, 4096, 10)
+    assert not from_rows.pays(60_000, 8192, 100)  # steps for so many classes take longer
+    assert from_rows.pays(4000, 8192, 100)  # but less than solving, where rows are few
+    assert not from_rows.pays(1000, 8192, 10)  # few rows have a way of their own
+    monkeypatch.setattr(from_rows, "available_memory", lambda: 10**9)
+    assert not from_rows.pays(60_000, 8192, 10)
+    monkeypatch.setattr(from_rows, "_LEAST_WIDTH", 256)
+    monkeypatch.setattr(from_rows, "_STEPS", 10)
+    monkeypatch.setattr(from_rows, "FEW_ROWS", 100)
+    with pytest.raises(ValueError, match="A model without a tally"):
+        _ = fitted("auto").tally_
