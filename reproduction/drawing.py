@@ -145,21 +145,43 @@ def _timed(axis: Axes, pairs: list[Pair], seconds: Callable[[dict[str, Any]], fl
 
 
 def _curves(axis: Axes, pairs: list[Pair], along: str, value: str) -> None:
-    """Draw mean and standard deviation of every method; markers are hollow where there is one seed."""
+    """Draw mean and standard deviation of every method; markers are hollow where there are fewer seeds, or one."""
     groups = by_seed(pairs, value, "method", along)
     for i, method in enumerate(METHODS):
-        places = sorted(place for name, place in groups if name == method)
-        if places:
-            columns = [list(groups[method, place].values()) for place in places]
-            means = np.array([np.mean(column) for column in columns])
-            above = np.array([np.std(column, ddof=1) if len(column) > 1 else 0.0 for column in columns])
-            # By the same factor downwards: on a logarithmic axis a mean less its deviation may be nowhere.
-            below = means - means / (1 + above / means)
+        own = {place: groups[name, place] for name, place in sorted(groups) if name == method}
+        if own:
             look: dict[str, Any] = {"capsize": 2, "marker": "o", "markersize": 3, **STYLES[method]}
-            if max(map(len, columns)) == 1:
-                look["markerfacecolor"] = "white"
-            aside = np.array(places) * (1 + 0.02 * (i - 1.5))  # so that whiskers stand side by side
-            axis.errorbar(aside, means, (below, above), label=method, **look)
+            hollow = look | {"markerfacecolor": "white"}
+            shift = 1 + 0.02 * (i - 1.5)  # so that whiskers stand side by side
+            first, rest = _at_fewer_seeds(own)
+            _curve(axis, first, shift, label=method, **(hollow if max(map(len, own.values())) == 1 else look))
+            if rest:
+                _curve(axis, rest, shift, **hollow | {"linewidth": 0.8})
+
+
+def _at_fewer_seeds(own: dict[Any, dict[int, float]]) -> tuple[dict[Any, dict[int, float]], ...]:
+    """Cut a curve where it goes on with fewer seeds: a mean over others would look like a rise or a fall.
+
+    The second part begins where the first one ends, with the seeds that all of its places have.
+    """
+    places = list(own)
+    most = max(map(len, own.values()))
+    last = max(i for i, place in enumerate(places) if len(own[place]) == most)
+    seeds = set.intersection(*(set(own[place]) for place in places[last:]))
+    if last == len(places) - 1 or not seeds:
+        return own, {}
+    first = {place: own[place] for place in places[: last + 1]}
+    return first, {place: {seed: own[place][seed] for seed in sorted(seeds)} for place in places[last:]}
+
+
+def _curve(axis: Axes, own: dict[Any, dict[int, float]], shift: float, **look: Any) -> None:
+    """Draw one curve: means, and whiskers of one standard deviation."""
+    columns = [list(group.values()) for group in own.values()]
+    means = np.array([np.mean(column) for column in columns])
+    above = np.array([np.std(column, ddof=1) if len(column) > 1 else 0.0 for column in columns])
+    # By the same factor downwards: on a logarithmic axis a mean less its deviation may be nowhere.
+    below = means - means / (1 + above / means)
+    axis.errorbar(np.array(list(own)) * shift, means, (below, above), **look)
 
 
 def _label(axis: Axes, title: str, x: str, y: str) -> None:

@@ -9,6 +9,7 @@ from sklearn.datasets import dump_svmlight_file
 from craftmaps import Polynomial, datasets
 from reproduction import exact, figure2, figure4, figure5, figure6, figure7, rows, table1
 from reproduction.classification import classifier
+from reproduction.infinite_digits import InfiniteDigits
 from reproduction.methods import PAPER_METHODS, make_map, uses_exact_low_degrees
 from reproduction.mnist8m import Mnist8m
 
@@ -142,33 +143,76 @@ FIGURE6_CELL = {
 }
 
 
+@pytest.fixture
+def small_tallies(monkeypatch):
+    monkeypatch.setattr(figure6.Curve, "_last", None)
+    monkeypatch.setattr(figure6, "BLOCK_ROWS", 1_000)
+    monkeypatch.setattr(figure6, "TALLY_ROWS", 10_000)
+
+
 @needs_mnist
-@pytest.mark.parametrize("method", PAPER_METHODS)
-def test_an_interrupted_pass_ends_in_the_same_model(tmp_path, method):
+@pytest.mark.parametrize("method", [*PAPER_METHODS, "ours"])
+def test_a_sum_of_tallies_is_one_pass_over_the_rows(tmp_path, small_tallies, method):
     cell = FIGURE6_CELL | {"method": method}
-    whole = figure6.Pass(cell, tmp_path)
+    curve = figure6.Curve(cell, tmp_path)
+    curve.advance(25_000)
+    source = figure6._source(cell)
+    one_pass = classifier(cell, 784).fit_stream(source.blocks(0, 25_000, 1_000))
+    summed = curve.model.finish(curve.total)
+    assert summed.n_rows_seen_ == 25_000
+    assert summed.alpha_ == pytest.approx(one_pass.alpha_, rel=1e-10)
+    assert np.abs(summed.coef_ - one_pass.coef_).max() < 1e-8 * np.abs(one_pass.coef_).max()
+    # The comparison can fail: one row less is another model.
+    other = classifier(cell, 784).fit_stream(source.blocks(0, 24_999, 1_000))
+    assert np.abs(summed.coef_ - other.coef_).max() > 1e-7 * np.abs(other.coef_).max()
+
+
+@needs_mnist
+def test_an_interrupted_curve_maps_no_row_of_a_tally_twice(tmp_path, small_tallies, monkeypatch):
+    cell = FIGURE6_CELL | {"method": "CM RFM"}
+    whole = figure6.Curve(cell, tmp_path / "whole")
     whole.advance(30_000)
-    whole.path.unlink()
-    first = figure6.Pass(cell, tmp_path)
-    first.advance(20_000)
-    del first
-    resumed = figure6.Pass(cell, tmp_path)
-    assert resumed.position == 2
+    figure6.Curve(cell, tmp_path).advance(20_000)
+    starts, blocks = [], InfiniteDigits.blocks
+
+    def recorded(stream, start, *arguments):
+        starts.append(start)
+        return blocks(stream, start, *arguments)
+
+    monkeypatch.setattr(InfiniteDigits, "blocks", recorded)
+    resumed = figure6.Curve(cell, tmp_path)
+    assert resumed.total.n_rows == 20_000
     resumed.advance(30_000)
-    assert np.array_equal(resumed.model.finish().coef_, whole.model.finish().coef_)
-    with pytest.raises(ValueError, match="rows must be a multiple of 10000, got 30001"):
+    assert starts == [20_000]
+    assert np.array_equal(resumed.model.finish(resumed.total).coef_, whole.model.finish(whole.total).coef_)
+    assert [path.name for path in tmp_path.glob("*.tally")] == [whole.path.name]
+    with pytest.raises(ValueError, match="rows must be a multiple of 1000, got 30001"):
         resumed.advance(30_001)
 
 
 @needs_mnist
-def test_solving_on_the_way_changes_nothing(tmp_path, monkeypatch):
-    monkeypatch.setattr(figure6.Pass, "_last", None)
+def test_tallies_end_at_every_point(tmp_path, small_tallies, monkeypatch):
+    n_rows_of, tally_of = [], figure6.Counting.tally_of
+
+    def recorded(*arguments):
+        tally = tally_of(*arguments)
+        n_rows_of.append(tally.n_rows)
+        return tally
+
+    monkeypatch.setattr(figure6.Counting, "tally_of", recorded)
+    for n_rows in (6_000, 12_000, 35_000):
+        figure6.measure(FIGURE6_CELL | {"rows": n_rows}, tmp_path)
+    assert n_rows_of == [6_000, 6_000, 10_000, 10_000, 3_000]
+
+
+@needs_mnist
+def test_solving_on_the_way_changes_nothing(tmp_path, small_tallies, monkeypatch):
     values = [figure6.measure(FIGURE6_CELL | {"rows": n_rows}, tmp_path) for n_rows in (10_000, 20_000)]
-    monkeypatch.setattr(figure6.Pass, "_last", None)
+    monkeypatch.setattr(figure6.Curve, "_last", None)
     for path in tmp_path.iterdir():
         path.unlink()
     assert figure6.measure(FIGURE6_CELL | {"rows": 20_000}, tmp_path) == values[1]
-    # Fewer rows than the pass has seen already: it starts anew.
+    # Fewer rows than the sum has already: it starts anew.
     assert figure6.measure(FIGURE6_CELL | {"rows": 10_000}, tmp_path) == values[0]
 
 

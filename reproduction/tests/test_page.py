@@ -4,7 +4,18 @@ import re
 
 import pytest
 
-from reproduction import figure2, figure4, figure5, figure6_section, figure7, findings, page, table1, variations
+from reproduction import (
+    drawing,
+    figure2,
+    figure4,
+    figure5,
+    figure6_section,
+    figure7,
+    findings,
+    page,
+    table1,
+    variations,
+)
 from reproduction.cells import HERE, Results
 from reproduction.figure7_section import at_equal_time
 from reproduction.running import settings_of
@@ -141,3 +152,16 @@ def test_what_more_rows_do_is_said_with_its_noise(monkeypatch):
     assert "0.00 at 120,000, within noise |" in text
     assert "E = 128: not run." in text
     assert figure6_section.full_title(pairs).endswith("(stand-in data, E = 64)")
+
+
+def test_a_curve_that_goes_on_with_fewer_seeds_is_told_and_drawn_apart(tmp_path):
+    three = {0: 5.0, 1: 5.1, 2: 5.2}
+    curve = {60_000: three, 120_000: {seed: error + 1 for seed, error in three.items()}, 250_000: {0: 6.5}}
+    assert figure6_section._growth(curve) == "+1.00 at 120,000, rises; +1.50 at 250,000, 1 seed"
+    first, rest = drawing._at_fewer_seeds(curve)
+    assert first == {n_rows: curve[n_rows] for n_rows in (60_000, 120_000)}
+    assert rest == {120_000: {0: 6.0}, 250_000: {0: 6.5}}  # from 6.0 to 6.5, not from the mean, 6.1
+    # One number of seeds all along, or no seed that goes on: nothing to draw apart.
+    assert drawing._at_fewer_seeds(first) == (first, {})
+    other = {60_000: {0: 5.0, 1: 5.1}, 120_000: {2: 5.2}}
+    assert drawing._at_fewer_seeds(other) == (other, {})
