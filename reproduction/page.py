@@ -132,7 +132,7 @@ def _settings(level: str) -> str:
 - Where there are fewer training rows than features (USPS, COIL100), the same ridge regression of the paper's maps is
   solved in the space of rows, with folds of all training rows. On MNIST at 2^16 features a Gram matrix does not fit: it
   is solved by conjugate gradients over stored features, with one split of a tenth of the rows
-  (`docs/mathematics/learner.rst`, "Without a Gram matrix"), and so is *ours* from 2^13 features on.
+  (`docs/mathematics/learner.rst`, "Without a Gram matrix"), and so is *ours* in Table 1 from 2^13 features on.
 - "The kernel itself" below a table is the same classifier with exact kernel values, solved in the space of rows, and
   penalties in units of trace(K) / n: what the four maps of the paper approach as E grows (*ours* has kernels of its own
   and is not bound by it). The 60,000 rows of MNIST are too many for it.
