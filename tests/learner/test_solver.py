@@ -53,6 +53,13 @@ def test_neither_threads_nor_the_order_of_rows_matter(models):
     np.testing.assert_allclose(other.decision_function(TEST), models[0].decision_function(TEST), atol=0.02)
 
 
+@pytest.mark.parametrize("n_rows", [3, 30, 60])
+def test_few_rows(n_rows):
+    settings = {"n_components": 512, "solver": "iterative", "random_state": 0}
+    model = CraftClassifier(**settings).fit(X[:n_rows], SCORES[:n_rows] > 0)
+    assert np.mean(model.predict(X[:n_rows]) == (SCORES[:n_rows] > 0)) > 0.9
+
+
 def test_weights_are_copies():
     weight = RNG.integers(0, 3, 2000)
     settings = SETTINGS | {"solver": "iterative", "alphas": [1e-2]}

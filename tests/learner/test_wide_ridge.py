@@ -122,3 +122,15 @@ def test_constant_features(problem):
     coef, intercept = ridge.solved(1.0)
     assert np.abs(coef).max() < 1e-3
     np.testing.assert_allclose(intercept, weight @ Y / weight.sum(), rtol=1e-3)
+
+
+@pytest.mark.parametrize("factor", [1e-60, 1e60])
+def test_targets_of_any_size(problem, factor):
+    Z, Y, weight = problem
+    one, two = (ridge_of(Z, Y * size, weight) for size in (1.0, factor))
+    expected, found = (ridge.solved(0.1 * ridge.unit) for ridge in (one, two))
+    np.testing.assert_allclose(found.coef / factor, expected.coef, atol=1e-4)
+    positions = np.arange(5)
+    np.testing.assert_allclose(
+        two.outputs(found, positions) / factor, one.outputs(expected, positions), rtol=1e-3, atol=1e-2
+    )

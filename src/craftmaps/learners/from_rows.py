@@ -105,7 +105,7 @@ class FromRows:
         unit = (whole.trace or 1.0) / self.features.width(X)
         alphas = [alpha * unit for alpha in self._alphas(whole.unit / unit)]
         left_out = []
-        for group in left_out_together(folds, total):
+        for group in left_out_together(folds, total) if self.is_sparse else [list(range(len(folds)))]:
             tested = np.concatenate([positions[i] for i in group])
             rest = weight.copy()
             rest[tested] = 0
@@ -165,7 +165,9 @@ class FromRows:
     def _held_out(self, in_order: NDArray[np.int64], spent: NDArray[np.int64]) -> list[NDArray[np.int64]]:
         """Return the positions of the rows of each fold."""
         free = in_order[~np.isin(in_order, spent)]
-        most = self.most_rows if self.is_sparse else min(self.most_rows, int(_LEFT_OUT * in_order.size))
+        n_rows, most = in_order.size, self.most_rows
+        if not self.is_sparse:
+            most = min(most, max(int(_LEFT_OUT * n_rows), min(2 * self.n_folds, -(-n_rows // 2))))
         free = free[:most]
         if free.size < 2:
             raise ValueError(

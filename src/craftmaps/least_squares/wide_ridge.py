@@ -71,8 +71,10 @@ class WideRidge:
         mean = features.sums(self._weight[:, None])[:, 0].astype(np.float64) / self._total
         self._mean = mean.astype(np.float32)
         self._target_mean = weight @ targets / self._total
-        centred = weight[:, None] * (targets - self._target_mean)
-        self._right = features.sums(centred.astype(np.float32))
+        centred = targets - self._target_mean
+        largest = np.abs(centred).max(axis=0)
+        self._scale = np.where(largest > 0, largest, 1.0)  # so that float32 can hold targets of any size
+        self._right = features.sums((weight[:, None] * (centred / self._scale)).astype(np.float32))
         self.trace = max(float(weight @ features.squares - self._total * (mean @ mean)), 0.0)
 
     @property
@@ -86,7 +88,8 @@ class WideRidge:
 
     def outputs(self, solution: Solution, positions: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the outputs for some rows."""
-        return self.features.outputs(solution.coef.T, positions) + solution.intercept
+        scaled = self.features.outputs(solution.coef.T / self._scale, positions)
+        return scaled * self._scale + solution.intercept
 
     def compared(self, alphas: Sequence[float]) -> Iterator[Solution]:
         """Yield the solutions for alphas, which should fall: each starts from the last one."""
@@ -104,10 +107,10 @@ class WideRidge:
         phase: Phase = Phase.PENALTY,
     ) -> Iterator[Solution]:
         """Yield the solutions for alphas to a relative error in the norm of the matrix, each from the last one."""
-        coef = None if start is None else start.coef.T.astype(np.float32)
+        coef = None if start is None else (start.coef.T / self._scale).astype(np.float32)
         for alpha in alphas:
             coef = self._solve(alpha, tolerance, coef, phase)
-            wide = coef.astype(np.float64)
+            wide = coef.astype(np.float64) * self._scale
             yield Solution(wide.T.copy(), self._target_mean - self._mean @ wide)
 
     def logistic_regressions(
