@@ -40,7 +40,8 @@ def write_labels(ax: Axes, labels: Iterable[Label]) -> list[str]:
             text = _written(ax, label, dx, dy)
             box = text.get_window_extent()
             leader = _leader(ax, label, box)
-            if _is_free(ax, box, [*marks, *taken], lines) and _is_clear(leader, [*others, *taken], lines):
+            around = [other.padded(_pixels(ax, GAP)) for other in taken]
+            if _is_free(ax, box, [*marks, *taken], lines) and _is_clear(leader, [*others, *around], lines):
                 break
             text.remove()
         else:

@@ -93,7 +93,7 @@ def test_fronts_of_the_scoreboard_have_no_collision():
         if finished(own)
     }
     figure = fronts(groups, board)
-    assert texts(figure).count("E = 8192") == len(COSTS)
+    assert texts(figure).count("E = 16384") == len(COSTS)
     assert [collisions(ax) for ax in figure.axes if collisions(ax)] == []
 
 
