@@ -132,6 +132,10 @@ class Progress:
         self._clock.step()
         self._show(f"{step} ({clock(time.monotonic() - self._started)} so far)", step.phase, is_step=True)
 
+    def out_of(self, total: int) -> Callable[[int], None]:
+        """Return a function that shows how many of all rows are done."""
+        return lambda n_rows: self.show(n_rows, n_rows / total, total)
+
     def show(self, n_rows: int, share: float | None, total: int | None = None) -> None:
         """Show the rows done, their share and the total where known."""
         self._n_rows = n_rows

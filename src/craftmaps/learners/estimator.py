@@ -73,11 +73,7 @@ class OnePassEstimator(ChoicesInHtml, BaseEstimator, ABC):
         """Learn from the rows of X alone."""
         with shown(self.verbose) as progress:
             new, rows = self._settled(X, y, sample_weight, has_rows=True)
-            n_rows = rows.X.shape[0]
-
-            def on_rows(done: int) -> None:
-                progress.show(done, done / n_rows, n_rows)
-
+            on_rows = progress.out_of(rows.X.shape[0])
             if new._going_on().untallied is not None:
                 new._solve_from_rows(rows, on_rows)
                 self._become(new)
@@ -308,8 +304,8 @@ class OnePassEstimator(ChoicesInHtml, BaseEstimator, ABC):
         """Solve from the rows at hand, without a tally: the pass ends, its choices stay."""
         learned = self._going_on()
         alphas = None if self.alphas is None else checked_alphas(self)
-        sizes = int(self.cv), int(self.holdout_rows), self.seed_
-        solver = FromRows(*learned.untallied, alphas, *sizes, on_rows)  # type: ignore[misc]
+        settings = alphas, int(self.cv), int(self.holdout_rows), self.seed_, on_rows
+        solver = FromRows(*learned.untallied, *settings)  # type: ignore[misc]
         spent = learned.spent_positions(rows.X, rows.y)
         self._model, self._results = solver.solve(learned.targets, rows.values, spent)
         self._choices, self._pass = learned.choices, None
