@@ -77,9 +77,12 @@ def leave() -> NoReturn:
                     os.unlink(os.path.join(folder, left))
     text = f"craftmaps: {sentence()}\n"
     with suppress(OSError):
-        if os.isatty(2):  # a progress bar may have hidden the cursor
+        # The sentence is the last line: what other threads still have to say goes nowhere.
+        output = os.dup(2)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+        if os.isatty(output):  # a progress bar may have hidden the cursor
             text = _CLEAR_LINE + _SHOW_CURSOR + text
-        os.write(2, text.encode(errors="surrogateescape"))
+        os.write(output, text.encode(errors="surrogateescape"))
     os._exit(128 + (_state.number or signal.SIGINT))
 
 
