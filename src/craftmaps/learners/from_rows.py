@@ -29,8 +29,9 @@ _SPARSE_ALPHAS = (10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01)  # in units of the mean 
 _WIDE_ALPHAS = (1.0, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5)  # in units of the mean of the diagonal
 _LEAST_ALPHA = 1e-9  # conjugate gradients need some
 _SPARSE_PATIENCE, _WIDE_PATIENCE = 2, 1
-# Measured, in products of the Gram matrix: what steps cost for a row, a feature and a target, and what solving with the
-# matrix costs, in units of E^3. Up to a width the matrix takes no longer, and leaves a tally.
+# Estimated from the time of one step, in products of the Gram matrix: what all steps cost for a row, a feature and a
+# target, and what solving with the matrix costs, in units of E^3. Up to a width the matrix is as quick, and leaves a
+# tally.
 _STEPS, _SOLUTIONS, _LEAST_WIDTH = 400, 3, 4096
 _MEMORY_SHARE = 0.6  # of what is free, for the features
 _COLUMNS_IN_WORK = 24  # for every target: parts of sums, residuals, directions
@@ -136,7 +137,7 @@ class FromRows:
     def _logistic(
         ridge: WideRidge, starts: list[Solution], tested: NDArray[np.int64], targets: Targets, choice: PenaltyChoice
     ) -> LogisticModel:
-        """Go on with the logistic loss from the solutions of all rows and of those that are not tested on."""
+        """Go on with the logistic loss, from the solution of all rows and from that without the rows left out."""
         rows = ridge.rows_at(tested)
         solutions = ridge.logistic_regressions(starts, PENALTY, [None, rows])
         search = LogisticSearch(is_forced=targets.loss == "logistic")

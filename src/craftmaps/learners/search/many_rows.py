@@ -25,7 +25,7 @@ _FINALISTS, _CLIMBED, _CLIMBS = 4, 3, 3
 _FEWEST_AXES = 16
 _CLOSE = 0.15
 _FAR = 0.8  # behind the best in the first round: not worth a second look
-_MORE_AXES = 0.04  # what more axes gain for each doubling of the rows beyond those that are compared
+_MORE_AXES = 0.04  # what more axes gain by every doubling of the rows that the search compares on
 _HIGHER_DEGREE, _MOST_DOUBLINGS = 0.1, 2  # what a higher degree gains for each doubling of the width, and how often
 _IN_REACH = 0.5  # of the best value in the first round: from there linear models and columns can still win
 _MOST_LOGISTIC_CLASSES = 2  # with more, looks take longer than all the rest of a trial, and change the order little
@@ -241,7 +241,7 @@ class ManyRows(Rounds):
         return _MORE_AXES * float(np.log2(n_times)) if is_richer else 0.0
 
     def _gain_by_width(self, candidate: Candidate) -> float:
-        """Return what a degree higher than that of a small width gains by features beyond those that are compared."""
+        """Return what a higher degree than at a small width gains from features that the search has not compared."""
         if not (isinstance(candidate.kernel, Polynomial) and isinstance(self._low, Polynomial)):
             return 0.0
         n_doublings = min(float(np.log2(self.spec.n_components / self.width)), _MOST_DOUBLINGS)
