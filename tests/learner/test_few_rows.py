@@ -97,3 +97,17 @@ def test_few_rows_need_no_square_at_a_great_width():
     model.fit(X, (X[:, 0] * X[:, 1] > 0).astype(int))
     assert model.score(X, (X[:, 0] * X[:, 1] > 0).astype(int)) > 0.8
     assert peak_memory() - before < 2**31
+
+
+def test_rounding_errors_are_not_fitted():
+    """Features of float32 rows that span few directions, at a penalty far below their rounding errors."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 6))
+    y = X[:, 0] * X[:, 1] + 0.5 * rng.normal(size=300) > 0
+    settings = {"kernel": Polynomial(2), "metric": None, "normalize": True, "loss": "squared", "alphas": [1e-9]}
+    errors = {}
+    for dtype in (np.float32, np.float64):
+        model = CraftClassifier(n_components=2048, random_state=0, **settings).fit(X[:120].astype(dtype), y[:120])
+        errors[dtype] = np.mean(model.predict(X[120:].astype(dtype)) != y[120:])
+    assert errors[np.float32] <= errors[np.float64] + 0.05
+    assert errors[np.float64] < 0.35

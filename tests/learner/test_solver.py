@@ -133,9 +133,48 @@ def test_rows_that_do_not_come_at_once():
         fitted("cholesky")
 
 
+class Losses:
+    """Scores of alphas whose losses are known."""
+
+    def __init__(self, losses):
+        self.losses, self.errors = losses, []
+
+    def best(self):
+        return int(np.argmin(self.errors))
+
+    def tried(self, first, patience=1):
+        order = []
+        for i in from_rows._trial_order(self, first, len(self.losses), patience):
+            order.append(i)
+            self.errors.append(self.losses[i])
+        return order
+
+
+@pytest.mark.parametrize(
+    ("losses", "first", "order"),
+    [
+        ([5, 4, 3, 2, 3, 4], 0, [0, 1, 2, 3, 4]),  # down, until it gets worse
+        ([5, 4, 3, 2, 3, 4], 2, [2, 3, 4]),
+        ([5, 4, 3, 2, 3, 4], 4, [4, 5, 3, 2]),  # up, if the first was the best of the smaller ones
+        ([1, 2, 3, 4, 5, 6], 3, [3, 4, 2, 1, 0]),
+        ([6, 5, 4, 3, 2, 1], 5, [5, 4]),
+    ],
+)
+def test_which_alphas_are_tried(losses, first, order):
+    assert Losses(losses).tried(first) == order
+
+
+def test_the_curve_falls_and_names_the_best(models):
+    results = models[0].cv_results_
+    assert (np.diff(results["alpha"]) < 0).all()
+    values = results["mean_error"]
+    assert values[results["chosen"]] <= values.min() + 0.02
+
+
 def test_when_it_pays(monkeypatch):
     assert from_rows.pays(60_000, 8192, 10)
-    assert not from_rows.pays(60_000, 4096, 10)
+    assert from_rows.pays(60_000, 4096, 10)
+    assert not from_rows.pays(60_000, 4095, 10)  # the matrix is quick enough, and leaves a tally
     assert not from_rows.pays(60_000, 8192, 100)  # steps for so many classes take longer
     assert from_rows.pays(4000, 8192, 100)  # but less than solving, where rows are few
     assert not from_rows.pays(1000, 8192, 10)  # few rows have a way of their own
@@ -146,3 +185,13 @@ def test_when_it_pays(monkeypatch):
     monkeypatch.setattr(from_rows, "FEW_ROWS", 100)
     with pytest.raises(ValueError, match="A model without a tally"):
         _ = fitted("auto").tally_
+
+
+def test_copies_of_a_row_are_not_held_out_side_by_side():
+    """A few rows that come often, with labels that differ: the rows left out must have all of them."""
+    rows, labels = np.repeat(X[:4], 500, axis=0), np.tile([0, 0, 0, 1], 500)
+    model = CraftClassifier(**SETTINGS | {"solver": "iterative", "loss": "squared"}).fit(rows, labels)
+    assert model.cv_results_["error"] == pytest.approx(0.25, abs=4 * np.sqrt(0.25 * 0.75 / 200))
+    order = RNG.permutation(2000)
+    again = CraftClassifier(**SETTINGS | {"solver": "iterative", "loss": "squared"}).fit(rows[order], labels[order])
+    assert again.cv_results_["error"] == model.cv_results_["error"]

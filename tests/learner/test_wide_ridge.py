@@ -1,5 +1,7 @@
 """Ridge regression without a Gram matrix: features in 16 bits, and steps of conjugate gradients."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -91,7 +93,7 @@ def test_a_preconditioner_saves_steps(problem, monkeypatch):
     monkeypatch.setattr(StoredFeatures, "normal_products", counted)
     next(ridge.path([1e-2 * ridge.unit], tolerance=1e-2))
     with_sample, n_products[0] = n_products[0], 0
-    useless = SampledRows(ridge.sampled.Z * 1e-6, ridge.sampled.factor, ridge.sampled.shift)
+    useless = replace(ridge.sampled, Z=ridge.sampled.Z * 1e-6)
     next(WideRidge(ridge.features, Y, weight, useless).path([1e-2 * ridge.unit], tolerance=1e-2))
     assert with_sample < 0.7 * n_products[0]
 
@@ -134,3 +136,17 @@ def test_targets_of_any_size(problem, factor):
     np.testing.assert_allclose(
         two.outputs(found, positions) / factor, one.outputs(expected, positions), rtol=1e-3, atol=1e-2
     )
+
+
+def test_a_few_rows_tell_where_penalties_begin(problem):
+    """Where targets are noise the strongest penalty is best, and where they are exact the weakest."""
+    Z, Y, weight = problem
+    noise = np.random.default_rng(1).normal(size=Y.shape)
+    exact = Z @ np.random.default_rng(2).normal(size=(WIDTH, 3))
+    first = {}
+    for name, targets in (("noise", noise), ("some noise", Y), ("exact", exact)):
+        ridge = ridge_of(Z, targets, weight, n_sampled=600)
+        first[name] = ridge.first_of([10.0**i * ridge.unit for i in range(2, -8, -1)])
+    assert first["noise"] <= 1
+    assert first["exact"] >= 7
+    assert 0 < first["some noise"] < 9

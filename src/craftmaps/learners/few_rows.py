@@ -41,8 +41,15 @@ class FewRows:
 
     def left_out(self, alpha: float) -> NDArray[np.float64]:
         """Return the outputs for every row from all others; of equal rows one is left out."""
-        return self.space.left_out(alpha, self.sample.count)
+        return self.space.left_out(self.above_rounding(alpha), self.sample.count)
 
     def solve(self, alpha: float) -> Solution:
         """Return the solution of all rows."""
-        return self.space.solve(alpha, self.features)
+        return self.space.solve(self.above_rounding(alpha), self.features)
+
+    def above_rounding(self, alpha: float) -> float:
+        """Return an alpha that is no less than the rounding errors of products of features.
+
+        What these make of directions that no row has fits the rows, left out or not, and ruins all others.
+        """
+        return max(alpha, float(np.finfo(self.features.dtype).eps) * self.space.trace)

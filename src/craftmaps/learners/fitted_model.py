@@ -80,6 +80,7 @@ class FittedModel:
         if logistic is not None:
             solution = logistic
         elif few is not None and alpha > 0:
+            alpha = few.above_rounding(alpha)
             solution = few.solve(alpha)
         else:
             solution = statistic.solve(alpha, fit_intercept=fit_intercept, penalty=penalty)

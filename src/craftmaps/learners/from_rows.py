@@ -1,7 +1,8 @@
 """Models solved from the rows themselves where no Gram matrix fits, or pays: text, and very many features."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import tee
 from typing import Any, Protocol, Self
 
 import numpy as np
@@ -30,8 +31,8 @@ _WIDE_ALPHAS = (1.0, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5)  # in units of the mean of th
 _LEAST_ALPHA = 1e-9  # conjugate gradients need some
 _SPARSE_PATIENCE, _WIDE_PATIENCE = 2, 1
 # Estimated from the time of one step, in products of the Gram matrix: what all steps cost for a row, a feature and a
-# target, and what solving with the matrix costs, in units of E^3. Up to a width the matrix is as quick, and leaves a
-# tally.
+# target, and what solving with the matrix costs, in units of E^3. Below a width the matrix is quick enough, and leaves
+# a tally.
 _STEPS, _SOLUTIONS, _LEAST_WIDTH = 400, 3, 4096
 _MEMORY_SHARE = 0.6  # of what is free, for the features
 _COLUMNS_IN_WORK = 24  # for every target: parts of sums, residuals, directions
@@ -55,7 +56,11 @@ class RowRidge(Protocol):
         """Return the regressions of the same rows with other weights."""
         ...
 
-    def compared(self, alphas: Sequence[float]) -> Iterator[Solution]:
+    def first_of(self, alphas: Sequence[float]) -> int:
+        """Return which alpha to try first; they fall, and those before it are hardly better."""
+        ...
+
+    def compared(self, alphas: Iterable[float]) -> Iterator[Solution]:
         """Yield the solutions for alphas, close enough to be compared."""
         ...
 
@@ -110,20 +115,22 @@ class FromRows:
             tested = np.concatenate([positions[i] for i in group])
             rest = weight.copy()
             rest[tested] = 0
-            ridge = whole.reweighted(rest)
-            left_out.append((tested, ridge, ridge.compared(alphas)))
-        patience = _SPARSE_PATIENCE if self.is_sparse else _WIDE_PATIENCE
+            left_out.append((tested, whole.reweighted(rest)))
         scores, starts = LeftOutScores(folds, targets, is_first_preferred=self.is_sparse), []
-        for i, alpha in enumerate(alphas):
-            tell(Phase.PENALTY, f"{alpha / unit:g}, from large to small")
-            solutions = [next(path) for *_, path in left_out]
-            outputs = [part[1].outputs(s, part[0]) for part, s in zip(left_out, solutions, strict=True)]
+        patience = _SPARSE_PATIENCE if self.is_sparse else _WIDE_PATIENCE
+        order = _trial_order(scores, whole.first_of(alphas), len(alphas), patience)
+        *orders, order = tee(order, len(left_out) + 1)
+        paths = [r.compared(alphas[i] for i in o) for (_, r), o in zip(left_out, orders, strict=True)]
+        tried = []
+        for i in order:
+            tell(Phase.PENALTY, f"{alphas[i] / unit:g}, the next of {len(alphas)} at the most")
+            solutions = [next(path) for path in paths]
+            outputs = [r.outputs(s, tested) for (tested, r), s in zip(left_out, solutions, strict=True)]
             scores.add(np.concatenate(outputs))
             starts.append(solutions[0])
-            if i - scores.best() >= patience:
-                break
+            tried.append(alphas[i])
         tell(Phase.SOLUTION)
-        alpha, choice = alphas[scores.best()], _choice(scores, [alpha / unit for alpha in alphas], total)
+        alpha, choice = tried[scores.best()], _choice(scores, [alpha / unit for alpha in tried], total)
         start = starts[scores.best()]
         solution, loss = whole.solved(alpha, start), "squared"
         if isinstance(whole, WideRidge) and is_logistic_tried(targets, choice):
@@ -159,9 +166,19 @@ class FromRows:
         return sorted((max(float(alpha), _LEAST_ALPHA) for alpha in alphas), reverse=True)
 
     def _in_random_order(self, X: Any, y: NDArray, targets: Targets) -> NDArray[np.int64]:
-        """Return the positions of rows in an order by content hash: the order in which they came does not matter."""
-        keys = row_hashes(X, child_seed(self.seed, "holdout")) ^ targets.hashes(y)
-        return np.argsort(keys, kind="stable")
+        """Return the positions of rows in an order by content hash: the order in which they came does not matter.
+
+        Copies of a row go to places of their own: side by side they could be all of the rows that are held out.
+        """
+        seed = child_seed(self.seed, "holdout")
+        keys = row_hashes(X, seed) ^ targets.hashes(y)
+        order = np.argsort(keys, kind="stable")
+        keys = keys[order]
+        first = np.searchsorted(keys, keys)  # of equal rows
+        copies = np.flatnonzero(first < np.arange(keys.size))
+        halves = np.column_stack([keys >> np.uint64(32), keys & np.uint64(2**32 - 1), np.arange(keys.size) - first])
+        keys[copies] = row_hashes(halves[copies].astype(np.float64), seed)
+        return order[np.argsort(keys, kind="stable")]
 
     def _held_out(self, in_order: NDArray[np.int64], spent: NDArray[np.int64]) -> list[NDArray[np.int64]]:
         """Return the positions of the rows of each fold."""
@@ -179,7 +196,7 @@ class FromRows:
 
 def pays(n_rows: int, width: int, n_targets: int) -> bool:
     """Tell whether rows at hand are solved in clearly less time than by way of their Gram matrix, and fit in memory."""
-    is_large = n_rows > FEW_ROWS and width > _LEAST_WIDTH
+    is_large = n_rows > FEW_ROWS and width >= _LEAST_WIDTH
     is_quick = is_large and _STEPS * n_targets * n_rows < n_rows * width + _SOLUTIONS * width**2
     return is_quick and _n_bytes(n_rows, width, n_targets) <= _MEMORY_SHARE * (available_memory() or np.inf)
 
@@ -194,18 +211,33 @@ def _n_bytes(n_rows: int, width: int, n_targets: int) -> float:
     return width * (2.0 * n_rows + 8.0 * n_sampled(n_rows, width) + 4.0 * _COLUMNS_IN_WORK * n_targets)
 
 
+def _trial_order(scores: LeftOutScores, first: int, n_alphas: int, patience: int) -> Iterator[int]:
+    """Yield which alpha to try next: smaller ones than the first until they do worse, larger ones if it did best."""
+    for n_worse in range(n_alphas - first):
+        yield first + n_worse
+        if n_worse - scores.best() >= patience:
+            break
+    if scores.best() > 0:
+        return
+    for i in reversed(range(first)):
+        yield i
+        if scores.best() != len(scores.errors) - 1:
+            return
+
+
 def _choice(scores: LeftOutScores, alphas: list[float], weight: float) -> PenaltyChoice:
     """Return the curve of penalties, as the learners report it, with what is needed to calibrate."""
     errors, outputs = scores.honest()
     best, folds = scores.best(), scores.folds
-    curve = np.array(scores.errors)
+    order = np.argsort(alphas)[::-1]
+    curve = np.array(scores.errors)[order]
     n_rows = scores.fold_of_row.size
     results = {
-        "alpha": np.array(alphas[: len(curve)]),
+        "alpha": np.array(alphas)[order],
         "mean_error": curve @ scores.fold_weights / scores.fold_weights.sum(),
         "std_error": curve.std(axis=1),
         "fold_errors": curve,
-        "chosen": best,
+        "chosen": int(np.flatnonzero(order == best)[0]),
         "error": float(np.average(errors, weights=scores.fold_weights)),
         "error_by_fold": errors,
         "n_rows": n_rows,

@@ -59,7 +59,7 @@ class CraftRegressor(RegressorMixin, MultiOutputMixin, OnePassEstimator):
     solver : {"auto", "tally", "iterative"}, default="auto"
         How `fit` solves. "tally" counts rows in a Gram matrix, which can be added to, saved and taken rows out of.
         "iterative" keeps the features of all rows in memory, at 2 bytes each, and takes steps of conjugate gradients:
-        far quicker for very many features, but no tally is left. "auto" takes it for more than 4,096 features where it
+        far quicker for very many features, but no tally is left. "auto" takes it from 4,096 features on where it
         takes less time, which depends on rows and targets, and fits in memory.
     random_state : int, RandomState instance or None, default=None
         Where the seed comes from; statistics of different rows add up if it is the same int.

@@ -1,6 +1,6 @@
 """Ridge regression on the columns of sparse rows themselves, however many they are: by products with the rows alone."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -62,7 +62,11 @@ class SparseRidge:
         """Return the outputs for some rows."""
         return self._X[positions] @ solution.coef.T + solution.intercept
 
-    def compared(self, alphas: Sequence[float]) -> Iterator[Solution]:
+    def first_of(self, alphas: Sequence[float]) -> int:
+        """Return the largest alpha: it is quick, and the smallest that predicts well is not wanted."""
+        return 0
+
+    def compared(self, alphas: Iterable[float]) -> Iterator[Solution]:
         """Yield the solutions for alphas, close enough to be compared."""
         return self.path(alphas, _TO_COMPARE)
 
@@ -70,7 +74,7 @@ class SparseRidge:
         """Return the solution for an alpha, to be kept; it is quick without a start."""
         return next(self.path([alpha], _TO_KEEP))
 
-    def path(self, alphas: Sequence[float], tolerance: float = 1e-3) -> Iterator[Solution]:
+    def path(self, alphas: Iterable[float], tolerance: float = 1e-3) -> Iterator[Solution]:
         """Yield the solutions for alphas, which should fall, to a relative residual."""
         coef = np.zeros_like(self._right)
         for alpha in alphas:

@@ -11,8 +11,8 @@ from craftmaps._system.threads import cut, for_each
 
 _LARGEST = float(np.iinfo(np.int16).max)
 _MAPPED_ROWS, _ROUNDED_ROWS = 1024, 64
-# Rows and columns that become float32 at a time: they stay in the cache for the product.
-_ROWS, _COLUMNS = 512, 1024
+# Numbers that become float32 at a time: they stay in the cache for both products.
+_CONVERTED, _FEWEST_ROWS = 2**20, 64
 _PARTS = 16  # of the rows, whose sums are added in order whatever the number of threads
 
 
@@ -70,9 +70,9 @@ class StoredFeatures:
 
         for_each(work, cut(len(Z), _ROUNDED_ROWS))
 
-    def __getitem__(self, positions: NDArray[np.int64]) -> NDArray[np.float32]:
+    def __getitem__(self, positions: slice | NDArray[np.int64]) -> NDArray[np.float32]:
         """Return the features of some rows."""
-        return self.numbers[positions] * self.factors[positions, None]
+        return np.multiply(self.numbers[positions], self.factors[positions, None], dtype=np.float32)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -84,49 +84,48 @@ class StoredFeatures:
         coef, outputs = coef.astype(np.float32), np.empty((len(positions), coef.shape[1]), np.float32)
 
         def work(part: slice) -> None:
-            outputs[part] = self._times(self.numbers[positions[part]], coef)
-            outputs[part] *= self.factors[positions[part], None]
+            outputs[part] = self[positions[part]] @ coef
 
-        for_each(work, cut(len(positions), _ROWS))
+        for_each(work, cut(len(positions), self._block_rows))
         return outputs
 
     def sums(self, values: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the sum over rows of their features times values, of shape (n_features, n_columns)."""
-        return self._summed(values.shape[1], lambda rows: values[rows])
+        return self._summed(values.shape[1], lambda numbers, rows: values[rows])
 
     def normal_products(
         self, coef: NDArray[np.float32], shift: NDArray[np.float32], weight: NDArray[np.float32]
     ) -> NDArray[np.float32]:
         """Return the sum over rows of features times their outputs, less a shift, times weights."""
 
-        def values(rows: slice) -> NDArray[np.float32]:
-            outputs = self._times(self.numbers[rows], coef) * self.factors[rows, None]
-            return (outputs - shift) * weight[rows, None]
+        def values(numbers: NDArray[np.float32], rows: slice) -> NDArray[np.float32]:
+            return ((numbers @ coef) * self.factors[rows, None] - shift) * weight[rows, None]
 
         return self._summed(coef.shape[1], values)
 
-    def _summed(self, n_columns: int, values: Callable[[slice], NDArray[np.float32]]) -> NDArray[np.float32]:
-        """Return the sum over rows of their features times what they have in some columns."""
+    @property
+    def _block_rows(self) -> int:
+        """How many rows become float32 at a time."""
+        return max(_CONVERTED // self.shape[1], _FEWEST_ROWS)
+
+    def _summed(
+        self, n_columns: int, values: Callable[[NDArray[np.float32], slice], NDArray[np.float32]]
+    ) -> NDArray[np.float32]:
+        """Return the sum over rows of their features times values, which may look at the numbers of these rows."""
         n_rows, width = self.shape
-        parts = cut(n_rows, -(-n_rows // (_PARTS * _ROWS)) * _ROWS)
+        size = self._block_rows
+        parts = cut(n_rows, -(-n_rows // (_PARTS * size)) * size)
         totals: list[NDArray[np.float32]] = [np.zeros((width, n_columns), np.float32) for _ in parts]
 
         def work(i: int) -> None:
-            for start in range(parts[i].start, parts[i].stop, _ROWS):
-                rows = slice(start, min(start + _ROWS, parts[i].stop))
-                scaled = values(rows) * self.factors[rows, None]
-                for columns in cut(width, _COLUMNS):
-                    totals[i][columns] += self.numbers[rows, columns].astype(np.float32).T @ scaled
+            room = np.empty((size, width), np.float32)
+            for start in range(parts[i].start, parts[i].stop, size):
+                rows = slice(start, min(start + size, parts[i].stop))
+                numbers = room[: rows.stop - rows.start]
+                np.copyto(numbers, self.numbers[rows])
+                totals[i] += numbers.T @ (values(numbers, rows) * self.factors[rows, None])
 
         for_each(work, range(len(parts)))
         for total in totals[1:]:
             totals[0] += total
         return totals[0]
-
-    @staticmethod
-    def _times(numbers: NDArray[np.int16], coef: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return the products of rows of whole numbers with columns of coefficients."""
-        outputs = np.zeros((len(numbers), coef.shape[1]), np.float32)
-        for columns in cut(numbers.shape[1], _COLUMNS):
-            outputs += numbers[:, columns].astype(np.float32) @ coef[columns]
-        return outputs

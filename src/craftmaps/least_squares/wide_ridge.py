@@ -11,7 +11,7 @@ H. Avron, K. L. Clarkson, D. P. Woodruff, "Faster Kernel Ridge Regression Using 
 Matrix Anal. Appl. 38, 2017.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Self
@@ -27,13 +27,15 @@ from craftmaps.least_squares.conjugate_gradients import Steps
 from craftmaps.least_squares.logistic_steps import logistic_from
 from craftmaps.least_squares.ridge_path import Solution
 from craftmaps.least_squares.row_looks import RowBlocks, WeightedRows
+from craftmaps.least_squares.row_space import RowSpace
 from craftmaps.least_squares.square_gram import SquareGram
 from craftmaps.least_squares.stored_features import StoredFeatures
 
 MOST_SAMPLED = 4096
 _TOLERANCE, _WINDOW = 3e-2, 3  # closer solutions do not predict better
 _MOST_STEPS = 40
-_BLOCK_NUMBERS = 2**23  # of features that are looked at together
+_LEFT_OUT_ROWS = 1024  # one by one, to tell where to begin with penalties
+_BLOCK_NUMBERS = 2**22  # of features that are looked at together
 _FIRST_SHIFT = 0.1  # of the mean eigenvalue, where the size of the small ones is still to be found
 _SPREAD = 3.0  # of the largest of the small eigenvalues over their mean, about
 
@@ -91,7 +93,18 @@ class WideRidge:
         scaled = self.features.outputs(solution.coef.T / self._scale, positions)
         return scaled * self._scale + solution.intercept
 
-    def compared(self, alphas: Sequence[float]) -> Iterator[Solution]:
+    def first_of(self, alphas: Sequence[float]) -> int:
+        """Return the last alpha that is not below the best one of a few rows left out one by one, or 0.
+
+        Strong penalties are solved for in few steps, so it is better to begin too high than too low.
+        """
+        few = self.sampled.positions[:_LEFT_OUT_ROWS]
+        targets, weight = self.targets[few] / self._scale, self._weight[few].astype(np.float64)
+        space = RowSpace.of(self.features[few], targets, weight)
+        errors = [float(weight @ np.square(space.left_out(alpha) - targets).sum(axis=1)) for alpha in alphas]
+        return int(np.argmin(errors))
+
+    def compared(self, alphas: Iterable[float]) -> Iterator[Solution]:
         """Yield the solutions for alphas, which should fall: each starts from the last one."""
         return self.path(alphas)
 
@@ -101,7 +114,7 @@ class WideRidge:
 
     def path(
         self,
-        alphas: Sequence[float],
+        alphas: Iterable[float],
         tolerance: float = _TOLERANCE,
         start: Solution | None = None,
         phase: Phase = Phase.PENALTY,
@@ -122,7 +135,7 @@ class WideRidge:
             starts, self._source(), SampledHessian(mean, self._total, self.unit, self.sampled), penalty, left_out
         )
 
-    def rows_at(self, positions: NDArray[np.int64]) -> WeightedRows:
+    def rows_at(self, positions: slice | NDArray[np.int64]) -> WeightedRows:
         """Return some rows with their features."""
         weight = self._weight[positions].astype(np.float64)
         return WeightedRows(self.features[positions], self.targets[positions], weight)
@@ -131,7 +144,7 @@ class WideRidge:
         """Return all rows, to be looked at in blocks."""
         size = int(np.clip(_BLOCK_NUMBERS // self.features.shape[1], 16, 1024))
         parts = cut(self.features.shape[0], size)
-        return RowBlocks([partial(self.rows_at, np.arange(part.start, part.stop)) for part in parts])
+        return RowBlocks([partial(self.rows_at, part) for part in parts])
 
     def _solve(
         self, alpha: float, tolerance: float, start: NDArray[np.float32] | None, phase: Phase
@@ -188,6 +201,8 @@ class SampledRows:
 
     Parameters
     ----------
+    positions : ndarray of shape (n_sampled,)
+        In random order.
     Z : ndarray of shape (n_sampled, n_features)
         Centred features times the roots of weights.
     factor : ndarray of shape (n_sampled, n_sampled)
@@ -195,6 +210,7 @@ class SampledRows:
     shift : float
     """
 
+    positions: NDArray[np.int64]
     Z: NDArray[np.float32]
     factor: NDArray[np.float32]
     shift: float
@@ -214,7 +230,7 @@ class SampledRows:
         unit = (float(products.trace()) or 1.0) / share / n_features
         shift = _SPREAD * _small_eigenvalue(products, n_features, share, _FIRST_SHIFT * unit)
         factor = _factor(products, share * shift)
-        return cls(Z, factor.astype(np.float32, order="F"), shift)
+        return cls(positions, Z, factor.astype(np.float32, order="F"), shift)
 
     def precondition(self, R: NDArray[np.float32], shifts: NDArray | None = None) -> NDArray[np.float32]:
         """Return the inverse of the approximate matrix times R. One shift serves all penalties: those are smaller."""

@@ -63,7 +63,7 @@ class ManyRows(Rounds):
         kinds = [c for c in kinds if None not in (c.shaping.axes, best.shaping.axes)]
         best, scores = self._at_the_end(best, scores, first, kinds)
         if self.spec.n_components > _GREATEST_WIDTH:
-            best, scores = self._at_the_greatest_width(best, scores, kinds)
+            best, scores = self._at_the_greatest_width(best, scores)
         return self.found({best: scores[best]})
 
     def _climb(self, best: Candidate, scores: Scores) -> tuple[Candidate, Scores]:
@@ -191,45 +191,47 @@ class ManyRows(Rounds):
         self._small = best.shaping
         return self._challenge(best, [best, *others], {})
 
-    def _at_the_greatest_width(
-        self, best: Candidate, scores: Scores, kinds: Sequence[Candidate]
-    ) -> tuple[Candidate, Scores]:
-        """Climb from the best to richer candidates: a great map has room for more axes and higher degrees."""
-        self._go_on(_GREATEST_WIDTH, scores[best])
+    def _at_the_greatest_width(self, best: Candidate, scores: Scores) -> tuple[Candidate, Scores]:
+        """Go on to richer candidates: a great map has room for more axes and higher degrees.
+
+        A trial takes seconds there, so what is richer in two ways is tried only where each has gained. Penalties are
+        the best one so far and the next larger one, which richer candidates need.
+        """
+        kinds = [c for c in self._best_of_every_kind(scores, 0) if scores[c].value < scores[best].value + _CLOSE]
+        kinds = [c for c in kinds if c.shaping.axes not in (None, best.shaping.axes)]
+        self._go_on(_GREATEST_WIDTH, scores[best], n_smaller=0)
         self._low = best.kernel
-        kinds = [c for c in kinds if c.shaping.axes != best.shaping.axes]
         best, scores = self._challenge(best, [best, *(self._of_axes(c, 2.0) for c in kinds)], {})
-        for _ in range(_CLIMBS):
-            before = best
-            best, scores = self._challenge(best, [best, *self._richer(best)], scores)
-            if best == before:
-                break
-        return best, scores
+        richer, value = self._richer(best), self._value(best, scores)
+        best, scores = self._challenge(best, [best, *richer.values()], scores)
+        gained = [way for way, c in richer.items() if c != best and self._value(c, scores) < value]
+        in_two_ways = [c for way, c in self._richer(best).items() if way in gained]
+        return self._challenge(best, [best, *in_two_ways], scores)
 
-    def _richer(self, best: Candidate) -> list[Candidate]:
-        """Return the candidate with a higher degree, with more axes, with both, and with axes of more equal lengths."""
-        found = [best]
+    def _richer(self, best: Candidate) -> dict[str, Candidate]:
+        """Return the candidate with more axes, with axes of more equal lengths and with a higher degree."""
+        found = {}
         if best.shaping.axes is not None and is_auto(self.spec.metric):
-            found += [self._of_axes(best, 2.0), _with(best, power=0.5)]
+            found |= {"axes": self._of_axes(best, 2.0), "power": _with(best, power=0.5)}
         if self.spec.are_degrees_open and isinstance(best.kernel, Polynomial):
-            higher = [degree for degree in _DEGREES if degree > best.kernel.degree]
-            found += [c._replace(kernel=polynomial(degree)) for degree in higher[:1] for c in found[:2]]
-        return found[1:]
+            higher = min((degree for degree in _DEGREES if degree > best.kernel.degree), default=None)
+            found |= {} if higher is None else {"degree": best._replace(kernel=polynomial(higher))}
+        return found
 
-    def _go_on(self, width: int, score: Score) -> None:
-        """Go on at a width, with the penalties next to the best one."""
+    def _go_on(self, width: int, score: Score, n_smaller: int = 1) -> None:
+        """Go on at a width, with the best penalty so far, the next larger one and some smaller ones."""
         at = int(np.argmin([abs(np.log(alpha / (score.alpha or 1.0))) for alpha in ALPHAS]))
-        self.width, self.alphas = width, ALPHAS[max(at - 1, 0) : at + 2]
+        self.width, self.alphas = width, ALPHAS[max(at - n_smaller, 0) : at + 2]
 
     def _challenge(self, best: Candidate, others: Sequence[Candidate], scores: Scores) -> tuple[Candidate, Scores]:
         """Let candidates compete with the best so far."""
         scores = scores | self._last_round([c for c in dict.fromkeys(others) if c not in scores])
+        return min((best, *others), key=lambda candidate: self._value(candidate, scores)), scores
 
-        def value(candidate: Candidate) -> float:
-            # A candidate that is richer in both ways does not gain twice.
-            return scores[candidate].value - max(self._gain_by_rows(candidate), self._gain_by_width(candidate))
-
-        return min((best, *others), key=value), scores
+    def _value(self, candidate: Candidate, scores: Scores) -> float:
+        """Return what decides, at the width and with the rows of the model."""
+        # A candidate that is richer in both ways does not gain twice.
+        return scores[candidate].value - max(self._gain_by_rows(candidate), self._gain_by_width(candidate))
 
     def _gain_by_rows(self, candidate: Candidate) -> float:
         """Return what a candidate gains by rows that are not compared: axes beyond those of a small width need them."""
