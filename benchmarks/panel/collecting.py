@@ -7,7 +7,7 @@ from typing import Any
 
 from benchmarks.panel import records
 from benchmarks.panel.methods import METHODS
-from benchmarks.panel.summaries import Summary, best, in_units, summaries, thread_counts
+from benchmarks.panel.summaries import Summary, best, compared, in_units, summaries, thread_counts
 
 ABOUT = """Made by `python -m benchmarks.panel collect`; README.md beside it says what is measured, and how. Errors are
 mean ± standard deviation over seeds: percent of wrong classes, or root mean square errors. In brackets are the median
@@ -22,7 +22,7 @@ def page(path: Path) -> str:
     parts = [title, ABOUT.replace("\n", " ")]
     for threads in thread_counts(found):
         groups = summaries(found, threads)
-        parts += [f"## {threads} thread{'s' * (threads > 1)}", error_table(groups)]
+        parts += [f"## {threads} thread{'s' * (threads > 1)}", error_table(compared(groups))]
         parts += [f"### {heading}\n\n{text}" for heading, text in _details(groups) if text]
     return "\n\n".join([*parts, *map(where, records.environments(path).values())]) + "\n"
 

@@ -12,7 +12,7 @@ from matplotlib.ticker import NullFormatter
 from benchmarks.labels import Label, write_labels
 from benchmarks.panel import records
 from benchmarks.panel.methods import GROUPS, METHODS
-from benchmarks.panel.summaries import Summary, summaries, thread_counts
+from benchmarks.panel.summaries import Summary, compared, summaries, thread_counts
 
 N_COLUMNS = 4
 MIN_SECONDS = 1e-3  # below, a clock of processors tells little
@@ -34,7 +34,7 @@ def panels(path: Path) -> Figure:
         raise SystemExit(f"{path} has no results.")
     groups = {
         data: {name: own for name, own in group.items() if own.status == "finished"}
-        for data, group in summaries(found, counts[0]).items()
+        for data, group in compared(summaries(found, counts[0])).items()
     }
     groups = {data: group for data, group in groups.items() if group}
     n_rows = math.ceil(len(groups) / N_COLUMNS)

@@ -2,6 +2,9 @@
 
 A table either has an official split or is split by seed. In the second case half of its rows, the same half for all
 seeds, are closed: test rows of every seed are drawn from them. Development sees open rows only.
+
+Pooled tables are the exception. They take test rows from all rows, also from rows that development on the same data
+set may see, so they compare errors of one learner with each other, and there is no development on them.
 """
 
 from collections.abc import Callable
@@ -32,7 +35,7 @@ class Table(NamedTuple):
 
     `n_official` is the number of training rows at the front, if a split is given; the others are test rows.
     `groups` are numbers of rows that must stay on one side. `shape` makes matrices of both sides, and is fitted to the
-    first.
+    first. `n_pooled_test` rows of all are tested, by seed, if it is given.
     """
 
     X: Rows
@@ -42,11 +45,22 @@ class Table(NamedTuple):
     max_train: int | None = None
     max_test: int | None = None
     shape: Callable[[Rows, Rows], tuple[Rows, Rows]] | None = None
+    n_pooled_test: int | None = None
+
+
+def pooled(table: Table) -> Table:
+    """Return a table without its given split or groups, split at random at the same sizes, or with a third tested."""
+    n_rows = table.y.size
+    n_test = round(TEST_SHARE * n_rows) if table.n_official is None else n_rows - table.n_official
+    return table._replace(n_official=None, groups=None, n_pooled_test=n_test)
 
 
 def panel_split(table: Table, seed: int) -> Split:
     """Return the training and test rows of a seed."""
     n_rows = table.y.size
+    if table.n_pooled_test is not None:
+        order = np.random.default_rng([seed, 3]).permutation(n_rows)
+        return _taken(table, order[table.n_pooled_test :], order[: table.n_pooled_test])
     if table.n_official is not None:
         return _taken(table, np.arange(table.n_official), np.arange(table.n_official, n_rows))
     groups = _groups(table)
@@ -71,6 +85,8 @@ def development_split(table: Table, seed: int) -> Split:
 
 def development_rows(table: Table) -> NDArray[np.intp]:
     """Return the places of all rows that development may look at."""
+    if table.n_pooled_test is not None:
+        raise ValueError("table must have a closed half or a given split for development, got pooled rows.")
     if table.n_official is not None:
         return np.arange(table.n_official)
     groups = _groups(table)

@@ -71,6 +71,11 @@ def summaries(records: Sequence[Record], threads: int | None = None) -> dict[str
     return found
 
 
+def compared(groups: dict[str, dict[str, Summary]]) -> dict[str, dict[str, Summary]]:
+    """Return the data sets on which methods are compared, which leaves out pooled ones."""
+    return {data: group for data, group in groups.items() if not DATA_SETS[data].is_pooled}
+
+
 def thread_counts(records: Sequence[Record]) -> list[int]:
     """Return the numbers of threads that occur."""
     return sorted({record["threads"] for record in records})

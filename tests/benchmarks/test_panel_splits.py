@@ -5,10 +5,10 @@ import pytest
 from scipy.sparse import issparse
 
 from benchmarks.panel.data_sets import DATA_SETS
-from benchmarks.panel.splits import Table, development_rows, development_split, panel_split
+from benchmarks.panel.splits import Table, development_rows, development_split, panel_split, pooled
 
 SEEDS = (101, 102, 103)
-WITHOUT_FILES = [name for name, data_set in DATA_SETS.items() if data_set.folder is None and name != "text"]
+WITHOUT_FILES = [name for name, data_set in DATA_SETS.items() if data_set.folder is None and "text" not in name]
 
 
 def numbered(n_rows, **settings):
@@ -76,6 +76,43 @@ def test_development_sees_no_test_row_of_a_data_set(name):
     places = table._replace(X=np.arange(table.y.size), y=np.arange(table.y.size))
     closed = np.concatenate([panel_split(places, seed).y_test for seed in SEEDS])
     assert not np.isin(development_rows(table), closed).any()
+
+
+@pytest.mark.parametrize(("name", "n_test"), [("official", 100), ("official, in groups", 100), ("in groups", 100)])
+def test_pooled_rows_are_split_at_random_at_the_same_sizes(name, n_test):
+    table = pooled(TABLES[name])
+    tested = []
+    for seed in SEEDS:
+        split, again = panel_split(table, seed), panel_split(table, seed)
+        np.testing.assert_array_equal(split.y_test, again.y_test)
+        assert split.y_test.size == n_test
+        assert sorted([*split.y_train, *split.y_test]) == list(range(300))
+        # Neither the given split nor the groups are kept.
+        assert split.y_test.min() < 200
+        assert np.isin(split.y_test // 7, split.y_train // 7).any()
+        tested.append(split.y_test)
+    assert not np.array_equal(np.sort(tested[0]), np.sort(tested[1]))
+
+
+def test_there_is_no_development_on_pooled_rows():
+    with pytest.raises(ValueError, match="got pooled rows"):
+        development_split(pooled(TABLES["official"]), 1)
+
+
+@pytest.mark.parametrize("name", [name for name, data_set in DATA_SETS.items() if data_set.is_pooled])
+def test_a_pooled_data_set_has_the_rows_of_its_own(name):
+    data_set, given = DATA_SETS[name], DATA_SETS[name.removesuffix("_pooled")]
+    assert (data_set.folder, data_set.task) == (given.folder, given.task)
+    if not data_set.is_found:
+        pytest.skip(f"CRAFTMAPS_DATA has no {data_set.folder}")
+    table, other = data_set.read(101), given.read(101)
+    np.testing.assert_array_equal(table.X, other.X)
+    np.testing.assert_array_equal(table.y, other.y)
+    split = panel_split(table._replace(X=np.arange(table.y.size), shape=None), 101)
+    if other.n_official is not None:
+        assert split.y_train.size == other.n_official
+    else:
+        assert split.y_test.size == round(other.y.size / 3)
 
 
 def test_groups_stay_on_one_side():

@@ -10,11 +10,16 @@ from benchmarks.panel.splits import Table
 
 
 class DataSet(NamedTuple):
-    """A data set: how to read it, whether targets are classes or numbers, and the folder it needs, if any."""
+    """A data set: how to read it, whether targets are classes or numbers, and the folder it needs, if any.
+
+    One that `is_pooled` compares cross-validated with test errors. It is run with the methods that report both, never
+    in development, and is no part of the comparison of methods.
+    """
 
     read: Callable[[int], Table]
     task: str = "classes"
     folder: str | None = None
+    is_pooled: bool = False
 
     @property
     def is_found(self) -> bool:
@@ -37,11 +42,14 @@ DATA_SETS = {
     "friedman2_heavy": DataSet(generated.friedman2_heavy, "numbers"),
     "friedman3_heavy": DataSet(generated.friedman3_heavy, "numbers"),
     "pendigits": DataSet(files.pendigits, folder="pendigits"),
+    "pendigits_pooled": DataSet(files.pendigits_pooled, folder="pendigits", is_pooled=True),
     "usps": DataSet(files.usps, folder="usps"),
+    "usps_pooled": DataSet(files.usps_pooled, folder="usps", is_pooled=True),
     "letter": DataSet(files.letter, folder="letter"),
     "a9a": DataSet(files.a9a, folder="a9a"),
     "isolet": DataSet(files.isolet, folder="isolet"),
     "text": DataSet(texts.standard_library),
+    "text_pooled": DataSet(texts.standard_library_pooled, is_pooled=True),
     "sign_of_product": DataSet(generated.sign_of_product),
     "flights": DataSet(files.flights, "numbers", folder="flights"),
     "covtype": DataSet(files.covtype, folder="covtype"),

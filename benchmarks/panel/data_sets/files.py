@@ -7,7 +7,7 @@ from zipfile import ZipFile
 import numpy as np
 import scipy.sparse as sp
 
-from benchmarks.panel.splits import Table
+from benchmarks.panel.splits import Table, pooled
 from craftmaps import datasets
 
 N_LARGE = 100_000
@@ -20,6 +20,15 @@ def pendigits(seed: int) -> Table:
 
 def usps(seed: int) -> Table:
     return _official("usps")
+
+
+def pendigits_pooled(seed: int) -> Table:
+    """Writers of test rows are among those of training rows."""
+    return pooled(pendigits(seed))
+
+
+def usps_pooled(seed: int) -> Table:
+    return pooled(usps(seed))
 
 
 def letter(seed: int) -> Table:

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from benchmarks.panel.splits import Table
+from benchmarks.panel.splits import Table, pooled
 
 CHUNK_LINES = 20
 MIN_FILES = 5
@@ -30,6 +30,11 @@ def standard_library(seed: int) -> Table:
                 groups.append(n_files)
             n_files += 1
     return Table(np.array(texts, dtype=object), np.array(labels), groups=np.array(groups), shape=tf_idf)
+
+
+def standard_library_pooled(seed: int) -> Table:
+    """Pieces of a file are on both sides of a split."""
+    return pooled(standard_library(seed))
 
 
 def tf_idf(train, test):
