@@ -27,7 +27,7 @@ _OUR_CHOICES = 15.0  # seconds of choosing kernel and metric
 CHOICES = ("kernel", "metric", "normalize")  # that the library makes by itself
 _MOST_ROWS = 20_000  # whose products with each other are kept at once
 _LEAST_BY_STEPS = 65_536  # features: of fewer the Gram matrix was used, and of so many it does not fit
-_MOST_TALLIED, _CLASSES = 4096, 10  # features of ours that are solved with a Gram matrix
+_LEAST_UNTALLIED, _CLASSES = 4096, 10  # features of ours that are solved without a Gram matrix
 
 
 def cell_of(settings: dict[str, Any], method: str, components: int, seed: int) -> Cell:
@@ -48,8 +48,9 @@ def cell_of(settings: dict[str, Any], method: str, components: int, seed: int) -
 
 
 def ours_of(settings: dict[str, Any]) -> Cell:
-    """Return what an experiment sets of the library's own choices."""
-    return {"calibration": settings["our_calibration"]} if "our_calibration" in settings else {}
+    """Return what an experiment sets of the library's own choices: least squares, unless it names another loss."""
+    names = {"our_calibration": "calibration", "our_loss": "loss"}
+    return {ours: settings[name] for name, ours in names.items() if name in settings}
 
 
 def selection_at(components: int, settings: dict[str, Any]) -> dict[str, Any]:
@@ -80,8 +81,8 @@ def classifier(cell: Cell, n_features: int) -> CraftClassifier:
     """Return the classifier of a cell, not yet fitted."""
     if cell["method"] == OURS:
         given = {"calibration": cell["calibration"]} if "calibration" in cell else {}
-        # Least squares, as in the paper; the logistic loss that the classifier compares it with by default is newer.
-        return CraftClassifier(n_components=cell["components"], random_state=cell["seed"], loss="squared", **given)
+        loss = cell.get("loss", "squared")
+        return CraftClassifier(n_components=cell["components"], random_state=cell["seed"], loss=loss, **given)
     return CraftClassifier(
         kernel_of(cell),
         cell["components"],
@@ -172,7 +173,7 @@ def cost_of(cell: Cell, rates: Rates) -> Cost:
     if in_row_space(components, n_rows) and cell["method"] != OURS:
         learning, n_bytes = rates.learning_in_rows(n_rows, components, n_solutions), row_space_bytes(n_rows)
         return Cost(choices + 1.5 * seconds + learning, n_bytes)
-    if is_by_steps(components) or (cell["method"] == OURS and components > _MOST_TALLIED):
+    if is_by_steps(components) or (cell["method"] == OURS and components >= _LEAST_UNTALLIED):
         learning = rates.learning_by_steps(n_rows, components, _CLASSES, 4)
         return Cost(choices + 1.2 * seconds + learning, stored_bytes(n_rows, components))
     learning = rates.learning(n_rows, components, n_solutions)

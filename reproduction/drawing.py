@@ -13,10 +13,11 @@ from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 from numpy.typing import NDArray
 
 from craftmaps import datasets
-from reproduction import figure2, illustrations
+from reproduction import figure2, illustrations, supported
 from reproduction.claims import Pair, by_seed
 from reproduction.infinite_digits import SIDE, InfiniteDigits
 from reproduction.methods import METHODS, OURS
+from reproduction.table_section import TITLES
 from reproduction.text import width_text
 
 matplotlib.use("Agg")
@@ -104,6 +105,33 @@ def draw_figure7(pairs: list[Pair], path: Path) -> None:
     axis.set_xscale("log")
     axis.set_yscale("log")
     _label(axis, "MNIST", "projection + Hessian, seconds (without penalty and solution)", "test error, %")
+    _save(figure, path)
+
+
+def draw_support(pairs: list[Pair], path: Path) -> None:
+    """Draw a panel for each part: test errors against errors on left-out training rows, a point for a candidate."""
+    parts = supported.parts_of(pairs)
+    figure, axes = _axes(1, max(len(parts), 1), size=(5, 4))
+    for axis, part in zip(axes, parts, strict=True):
+        support = supported.support_of(pairs, part, "errors")
+        look: dict[str, Any] = {"linestyle": "none", "marker": "o", "markersize": 5, "color": STYLES[OURS]["color"]}
+        hollow: dict[str, Any] = look | {"markerfacecolor": "none"}
+        x = np.array([values["left_out_error"] for _, values in support.pairs])
+        is_equal = support.is_equal
+        axis.plot(x[~is_equal], support.errors[~is_equal], label="told from the best", **hollow)
+        axis.plot(x[is_equal], support.errors[is_equal], label="not told from the best", **look)
+        chosen: dict[str, Any] = look | {"marker": "*", "markersize": 11, "color": STYLES["RFM"]["color"]}
+        best = [(values["left_out_error"], values["error"]) for _, values in support.chosen]
+        axis.plot(*np.array(best).T, label="best on left-out rows", **chosen)
+        for i, (width, best) in enumerate(supported.paper_bests(part).items()):
+            label = "paper's best, by E" if i == 0 else None
+            axis.axhline(best, color="black", linestyle=":", linewidth=1, label=label, zorder=0)
+            place = axis.get_yaxis_transform()
+            side = "top" if i % 2 else "bottom"  # lines may be too close for text between them
+            axis.text(0.995, best, width_text(width), transform=place, fontsize=7, ha="right", va=side)
+        axis.set_xscale("log")
+        axis.set_yscale("log")
+        _label(axis, TITLES[part], "error on left-out training rows, %", "test error, %")
     _save(figure, path)
 
 

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Collection
 from typing import Any, NamedTuple
 
-from reproduction import figure6_section, figure_section, table_section
+from reproduction import figure6_section, figure_section, support_section, table_section
 from reproduction.claims import OUTCOMES, Pair, by_seed, is_clear, judge, mean, standard_error, verdicts
 from reproduction.figure7_section import CHALLENGER, TIMED_RIVALS, at_equal_time
 from reproduction.methods import METHODS, OURS, PAPER_METHODS, RIVALS
@@ -33,6 +33,7 @@ def glance_section(finished: dict[str, list[Pair]], n_wanted: dict[str, int], fo
         if key[3] in paper[key[1]]["components"]  # trials have widths that the paper does not have
     }
     parts = ["## At a glance", _differences(groups, paper), _claims(finished, n_wanted), _ours(groups, paper, found)]
+    parts.append(support_section.in_short(finished.get("support", [])) if groups else "")
     return "\n\n".join(part for part in parts if part)
 
 

@@ -115,7 +115,7 @@ def main(*experiments: Any, argv: Sequence[str] | None = None) -> None:
 
 def describe(cell: Cell) -> str:
     """Name a cell by what tells it from its neighbours."""
-    names = ("part", "dataset", "split", "method", "components", "degree", "rows", "change", "seed")
+    names = "part dataset split method components columns axes length degree rows change seed".split()
     return ", ".join(f"{name} {cell[name]}" for name in names if name in cell)
 
 

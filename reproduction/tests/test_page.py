@@ -13,6 +13,7 @@ from reproduction import (
     figure7,
     findings,
     page,
+    support,
     table1,
     variations,
 )
@@ -27,6 +28,14 @@ def finish(folder, experiment, values):
     results = Results(folder, experiment.NAME)
     for cell in experiment.cells(settings_of(experiment.NAME, "tiny")):
         results.add(cell, values(cell), 1.0)
+
+
+def candidate(cell):
+    """The lowest degree is the best on left-out rows."""
+    degree = cell["degree"]
+    losses = [degree / 100] * 100
+    wrong = {"left_out_wrong": list(range(degree)), "left_out_error": degree / 5}
+    return wrong | {"left_out_losses": losses, "left_out_loss": degree / 100, "error": 4 + degree / 100, "loss": 0.1}
 
 
 @pytest.fixture
@@ -47,6 +56,7 @@ def test_with_results(folder):
     finish(folder, table1, lambda cell: {"error": ERRORS[cell["method"]] + 0.1 * cell["seed"], "kernel_error": 0.3})
     for experiment in (figure4, figure5):
         finish(folder, experiment, lambda cell: {"kernel_error": ERRORS[cell["method"]], "up_kernel_error": 8.5})
+    finish(folder, support, candidate)
     finish(folder, figure2, lambda cell: {"log_scree": [3.0, 1.0, None], "counts": [1, 3, 6]})
     finish(folder, figure7, lambda cell: {"error": ERRORS[cell["method"]], "pass_seconds": cell["components"] / 64})
     path = page.write("tiny", folder)
@@ -74,7 +84,11 @@ def test_with_results(folder):
     assert (
         "Error of CM RFM less the least that RFM reaches in the same time: better, within noise at 64 (-3.00)" in text
     )
-    for name in ("figure2", "figure4", "figure5", "figure7"):
+    assert "| its test error | **4.02** | **4.02** | **4.02** | **4.02** |" in text
+    assert (
+        "In part c the best of 6 exact kernels on left-out training rows has a test error of 4.02 (by errors)" in text
+    )
+    for name in ("figure2", "figure4", "figure5", "figure7", "support"):
         assert (path.parent / "figures" / f"{name}.png").stat().st_size > 5000
         assert f"(figures/{name}.png)" in text
     # The same results make the same bytes.

@@ -3,12 +3,12 @@
 import pytest
 
 from craftmaps.datasets import DataNotFound
-from reproduction import figure2, figure4, figure5, figure6, figure7, running, table1
+from reproduction import figure2, figure4, figure5, figure6, figure7, running, support, table1
 from reproduction.cells import Results
 from reproduction.costs import Cost, Rates
 from reproduction.running import duration, main, settings_of
 
-EXPERIMENTS = (figure2, figure4, figure5, table1, figure6, figure7)
+EXPERIMENTS = (figure2, figure4, figure5, table1, figure6, figure7, support)
 RATES = Rates(1e11, 5e10, dict.fromkeys(["RFM", "TS", "CM RFM", "CM TS", "ours"], 1e-8))
 
 
