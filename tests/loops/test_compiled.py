@@ -8,7 +8,7 @@ from numba.core.registry import CPUDispatcher
 
 from craftmaps._loops import compiled
 
-MODULES = ("count_sketch", "hadamard", "lanes", "row_hash", "tensor_sketch")
+MODULES = ("count_sketch", "hadamard", "lanes", "row_hash", "stored_numbers", "tensor_sketch")
 
 
 def functions(name):

@@ -9,7 +9,7 @@ For the Hadamard maps this file is the only place where dense and CSR rows diffe
 """
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from craftmaps._loops.compiled import loop
 from craftmaps._loops.squares import load_square
@@ -26,7 +26,7 @@ def line_for(n_rows: int, dtype: np.dtype, n_bytes: int = LINE_BYTES) -> tuple[i
     return (0,) * (4 if n_rows <= 4 else n_bytes // np.dtype(dtype).itemsize)
 
 
-def aligned_empty(size: int, dtype: np.dtype) -> NDArray:
+def aligned_empty(size: int, dtype: DTypeLike) -> NDArray:
     """Allocate a vector that starts on a cache line."""
     itemsize = np.dtype(dtype).itemsize
     room = np.empty(size + _ALIGNMENT // itemsize, dtype)

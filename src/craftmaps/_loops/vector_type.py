@@ -12,8 +12,11 @@ import operator
 
 from llvmlite import ir
 from numba import types
+from numba.core import cgutils
 from numba.core.datamodel import models
 from numba.extending import intrinsic, overload, register_model
+
+from craftmaps._loops.vectors import spread_number
 
 
 class Vector(types.Type):
@@ -52,6 +55,17 @@ def load(typingctx, x, at, line):
 
 
 @intrinsic
+def load_whole(typingctx, x, at, line):
+    """Emit the float32 vector of as many whole numbers as `line` has, from number `at` of x."""
+
+    def codegen(context, builder, signature, args):
+        slot, align = _slot(context, builder, signature.args[0], args[0], args[1], signature.args[2].count)
+        return builder.sitofp(builder.load(slot, align=align), context.get_value_type(signature.return_type))
+
+    return Vector(types.float32, line.count)(x, types.intp, line), codegen
+
+
+@intrinsic
 def store(typingctx, x, at, vector):
     """Emit the writing of a vector to x, from number `at` on."""
 
@@ -68,13 +82,21 @@ def spread(typingctx, number, line):
     """Emit the vector that has the same number everywhere."""
 
     def codegen(context, builder, signature, args):
-        vector = context.get_value_type(signature.return_type)
-        undefined = ir.Constant(vector, ir.Undefined)
-        one = builder.insert_element(undefined, args[0], ir.Constant(ir.IntType(32), 0))
-        first = ir.Constant(ir.VectorType(ir.IntType(32), vector.count), [0] * vector.count)
-        return builder.shuffle_vector(one, undefined, first)
+        return spread_number(builder, args[0], context.get_value_type(signature.return_type))
 
     return Vector(number, line.count)(number, line), codegen
+
+
+@intrinsic
+def spread_at(typingctx, x, at, line):
+    """Emit the vector that has number `at` of x everywhere; numbers are not counted from the end, which takes time."""
+
+    def codegen(context, builder, signature, args):
+        data = context.make_array(signature.args[0])(context, builder, args[0]).data
+        number = builder.load(builder.gep(data, [args[1]]))
+        return spread_number(builder, number, context.get_value_type(signature.return_type))
+
+    return Vector(x.dtype, line.count)(x, types.intp, line), codegen
 
 
 def _define(operation, emit):
@@ -97,3 +119,16 @@ def _define(operation, emit):
 _define(operator.add, lambda builder, a, b: builder.fadd(a, b))
 _define(operator.sub, lambda builder, a, b: builder.fsub(a, b))
 _define(operator.mul, lambda builder, a, b: builder.fmul(a, b))
+
+
+@intrinsic
+def add_product(typingctx, total, a, b):
+    """Emit total + a * b, in one instruction with one rounding where the machine has it: bits differ among machines."""
+
+    def codegen(context, builder, signature, args):
+        total, a, b = args
+        name = f"llvm.fmuladd.v{total.type.count}{total.type.element.intrinsic_name}"
+        function_type = ir.FunctionType(total.type, [total.type] * 3)
+        return builder.call(cgutils.get_or_insert_function(builder.module, function_type, name), [a, b, total])
+
+    return total(total, a, b), codegen

@@ -22,7 +22,7 @@ from craftmaps.learners.targets import Targets
 from craftmaps.least_squares.ridge_path import Solution
 from craftmaps.least_squares.sparse_ridge import SparseRidge
 from craftmaps.least_squares.square_gram import FEW_ROWS
-from craftmaps.least_squares.stored_features import StoredFeatures
+from craftmaps.least_squares.stored_features import StoredFeatures, padded
 from craftmaps.least_squares.wide_ridge import MOST_SAMPLED, SampledRows, WideRidge
 from craftmaps.shaping.row_features import RowFeatures
 
@@ -30,10 +30,10 @@ _SPARSE_ALPHAS = (10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01)  # in units of the mean 
 _WIDE_ALPHAS = (1.0, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5)  # in units of the mean of the diagonal
 _LEAST_ALPHA = 1e-9  # conjugate gradients need some
 _SPARSE_PATIENCE, _WIDE_PATIENCE = 2, 1
-# Estimated from the time of one step, in products of the Gram matrix: what all steps cost for a row, a feature and a
-# target, and what solving with the matrix costs, in units of E^3. Below a width the matrix is quick enough, and leaves
-# a tally.
-_STEPS, _SOLUTIONS, _LEAST_WIDTH = 400, 3, 4096
+# Of the times of whole fits, in products of features: what all steps cost for a row, a feature and a column, what the
+# Gram matrix costs for a row in units of E^2, and what solving with it for all folds and penalties costs in units of
+# E^3. Below a width the matrix is quick enough, and leaves a tally.
+_STEPS, _MATRIX, _SOLUTIONS, _LEAST_WIDTH = 500, 1.7, 16, 4096
 _MEMORY_SHARE = 0.6  # of what is free, for the features
 _COLUMNS_IN_WORK = 24  # for every target: parts of sums, residuals, directions
 _LEFT_OUT = 0.1  # of the rows, at most: one split, for every one more doubles the time
@@ -197,7 +197,8 @@ class FromRows:
 def pays(n_rows: int, width: int, n_targets: int) -> bool:
     """Tell whether rows at hand are solved in clearly less time than by way of their Gram matrix, and fit in memory."""
     is_large = n_rows > FEW_ROWS and width >= _LEAST_WIDTH
-    is_quick = is_large and _STEPS * n_targets * n_rows < n_rows * width + _SOLUTIONS * width**2
+    steps = _STEPS * padded(n_targets) * n_rows
+    is_quick = is_large and steps < _MATRIX * n_rows * width + _SOLUTIONS * width**2
     return is_quick and _n_bytes(n_rows, width, n_targets) <= _MEMORY_SHARE * (available_memory() or np.inf)
 
 

@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from craftmaps._rows.tiling import frozen
 from craftmaps._system.threads import cut, for_each
 
 _LARGEST = float(np.iinfo(np.int16).max)
 _MAPPED_ROWS, _ROUNDED_ROWS = 1024, 64
-# Numbers that become float32 at a time: they stay in the cache for both products.
-_CONVERTED, _FEWEST_ROWS = 2**20, 64
+_CONVERTED, _FEWEST_ROWS = 2**20, 64  # numbers that become float32 at a time, and rows
+_LINE = (0,) * 16  # columns that are multiplied together
 _PARTS = 16  # of the rows, whose sums are added in order whatever the number of threads
 
 
@@ -86,46 +87,71 @@ class StoredFeatures:
         def work(part: slice) -> None:
             outputs[part] = self[positions[part]] @ coef
 
-        for_each(work, cut(len(positions), self._block_rows))
+        for_each(work, cut(len(positions), max(_CONVERTED // self.shape[1], _FEWEST_ROWS)))
         return outputs
 
     def sums(self, values: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the sum over rows of their features times values, of shape (n_features, n_columns)."""
-        return self._summed(values.shape[1], lambda numbers, rows: values[rows])
+        from craftmaps._loops import stored_numbers
+
+        scaled = values * self.factors[:, None]
+
+        def add(rows: slice, total: NDArray[np.float32], room: NDArray[np.float32]) -> None:
+            stored_numbers.add_sums(frozen(self.numbers[rows]), _lines_of(scaled[rows]), total, room, _LINE)
+
+        return self._summed(values.shape[1], add)
 
     def normal_products(
         self, coef: NDArray[np.float32], shift: NDArray[np.float32], weight: NDArray[np.float32]
     ) -> NDArray[np.float32]:
         """Return the sum over rows of features times their outputs, less a shift, times weights."""
+        from craftmaps._loops import lanes, stored_numbers
 
-        def values(numbers: NDArray[np.float32], rows: slice) -> NDArray[np.float32]:
-            return ((numbers @ coef) * self.factors[rows, None] - shift) * weight[rows, None]
+        lines, shifts, weights = _lines_of(coef), _lines_of(shift[None, :]), weight * self.factors
 
-        return self._summed(coef.shape[1], values)
+        def add(rows: slice, total: NDArray[np.float32], room: NDArray[np.float32]) -> None:
+            outputs = lanes.aligned_empty(shifts.size * stored_numbers.ROWS, np.float32)
+            of_rows = frozen(self.numbers[rows]), frozen(self.factors[rows]), frozen(weights[rows])
+            stored_numbers.add_normal_products(*of_rows, lines, shifts, total, outputs, room, _LINE)
 
-    @property
-    def _block_rows(self) -> int:
-        """How many rows become float32 at a time."""
-        return max(_CONVERTED // self.shape[1], _FEWEST_ROWS)
+        return self._summed(coef.shape[1], add)
 
     def _summed(
-        self, n_columns: int, values: Callable[[NDArray[np.float32], slice], NDArray[np.float32]]
+        self, n_columns: int, add: Callable[[slice, NDArray[np.float32], NDArray[np.float32]], None]
     ) -> NDArray[np.float32]:
-        """Return the sum over rows of their features times values, which may look at the numbers of these rows."""
+        """Return what `add` adds up for all rows, of which it is given parts, with room to work in."""
+        from craftmaps._loops import lanes, stored_numbers
+
         n_rows, width = self.shape
-        size = self._block_rows
-        parts = cut(n_rows, -(-n_rows // (_PARTS * size)) * size)
-        totals: list[NDArray[np.float32]] = [np.zeros((width, n_columns), np.float32) for _ in parts]
+        parts = cut(n_rows, max(-(-n_rows // _PARTS), _FEWEST_ROWS))
+        totals = [lanes.aligned_empty(width * padded(n_columns), np.float32) for _ in parts]
 
         def work(i: int) -> None:
-            room = np.empty((size, width), np.float32)
-            for start in range(parts[i].start, parts[i].stop, size):
-                rows = slice(start, min(start + size, parts[i].stop))
-                numbers = room[: rows.stop - rows.start]
-                np.copyto(numbers, self.numbers[rows])
-                totals[i] += numbers.T @ (values(numbers, rows) * self.factors[rows, None])
+            totals[i][:] = 0
+            add(parts[i], totals[i], lanes.aligned_empty(stored_numbers.ROWS * stored_numbers.COLUMNS, np.float32))
 
         for_each(work, range(len(parts)))
         for total in totals[1:]:
             totals[0] += total
-        return totals[0]
+        groups = totals[0].reshape(-1, width, len(_LINE)).transpose(1, 0, 2)
+        return np.ascontiguousarray(groups.reshape(width, -1)[:, :n_columns])
+
+
+def padded(n_columns: int) -> int:
+    """Return how many columns are multiplied where so many are asked for."""
+    return -(-n_columns // len(_LINE)) * len(_LINE)
+
+
+def _lines_of(columns: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return columns in groups that fill a line, the rows of a group one after the other; zeros fill the last one."""
+    from craftmaps._loops import lanes
+
+    n_rows, n_columns = columns.shape
+    n_groups = padded(n_columns) // len(_LINE)
+    lines = lanes.aligned_empty(n_groups * n_rows * len(_LINE), np.float32)
+    filled = lines.reshape(n_groups, n_rows, len(_LINE))
+    for group in range(n_groups):
+        part = columns[:, group * len(_LINE) : (group + 1) * len(_LINE)]
+        filled[group, :, : part.shape[1]] = part
+        filled[group, :, part.shape[1] :] = 0
+    return lines
