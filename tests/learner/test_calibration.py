@@ -124,6 +124,30 @@ def test_auto_wants_rows_that_say_so(monkeypatch):
     assert calibrate(scores, labels, weight, "auto", most_classes=3).matrix is None
 
 
+def test_many_classes_want_two_rows_for_each_number_of_a_matrix():
+    scores, labels, weight = scored(n_rows=1200, n_classes=24)
+    assert calibrate(scores, labels, weight, "auto", n_rows=2 * 24**2).matrix is not None
+    assert calibrate(scores, labels, weight, "auto", n_rows=2 * 24**2 - 1).matrix is None
+
+
+def test_auto_takes_no_matrix_that_makes_rows_likelier_and_more_of_them_wrong():
+    """Scores are right already, but for an offset that makes labels likelier: what a matrix adds is mostly noise."""
+    rng = np.random.default_rng(0)
+    refused = 0
+    for _ in range(20):
+        truth = rng.normal(size=(2000, 3))
+        labels = (truth + rng.gumbel(size=truth.shape)).argmax(axis=1)
+        scores, weight, aside = truth + 0.05 * rng.normal(size=(3, 1)).T, np.ones(2000), np.arange(2000) % 4 == 0
+        rest = calibrate(scores[~aside], labels[~aside], weight[~aside], "matrix")
+        corrected = [s[aside] for s in (scores, rest.corrected(scores))]
+        wrong = [(s.argmax(axis=1) != labels[aside]).sum() for s in corrected]
+        found = calibrate(scores, labels, weight, "auto", aside=aside)
+        if wrong[1] > wrong[0]:
+            refused += 1
+            assert found.matrix is None
+    assert refused > 3
+
+
 def test_alpha_is_chosen_by_least_squares_again_and_again():
     X, y = masked()
     model = classifier(**LINEAR, calibration="matrix").fit(X, y)

@@ -24,7 +24,8 @@ CALIBRATIONS = ("auto", "temperature", "matrix")
 _UNCALIBRATED = 4.0  # a factor for scores of -1 to 1
 _PENALTY = 10.0  # a matrix is expected within 1 / sqrt(10) of the identity
 _DOUBT = 1e-3  # of labels: a few rows without an error prove no certainty
-_FEWEST_MATRIX_ROWS = 500  # to tell whether a matrix is better
+# To tell whether a matrix is better.
+_FEWEST_MATRIX_ROWS, _ROWS_A_NUMBER = 500, 2
 _MOST_CLASSES = 256  # beyond, a matrix has more numbers than the usual sample of rows can tell
 _MOST_STEPS = 200
 _SAVED = (np.float64, np.float32, np.float16)
@@ -103,7 +104,8 @@ def calibrate(
     total = scores.shape[0] if n_rows is None else n_rows
     scores, weight = scores.astype(np.float64), weight * (total / weight.sum())
     aside = np.arange(scores.shape[0]) % 4 == 0 if aside is None else aside
-    can_tell = total >= _FEWEST_MATRIX_ROWS and scores.shape[1] <= most_classes
+    can_tell = total >= max(_FEWEST_MATRIX_ROWS, _ROWS_A_NUMBER * scores.shape[1] ** 2)
+    can_tell = can_tell and scores.shape[1] <= most_classes
     with serial_blas:  # the same on any number of threads
         if calibration == "auto" and not (can_tell and _is_better(scores, labels, weight, aside)):
             calibration = "temperature"
@@ -124,14 +126,20 @@ def tempered_losses(
 def _is_better(
     scores: NDArray[np.float64], labels: NDArray[np.int64], weight: NDArray[np.float64], aside: NDArray[np.bool_]
 ) -> bool:
-    """Tell whether rows that were set aside are more likely by a matrix than by a factor."""
+    """Tell whether by a matrix rows that were set aside are more likely than by a factor, and no more of them wrong.
+
+    A matrix of many classes that few rows tell can make labels likelier and yet more of them wrong.
+    """
     rest = (scores[~aside], labels[~aside], weight[~aside])
     factor = _temperature(*rest)
 
-    def surprise(calibration: Calibration) -> float:
-        return _surprise(factor * calibration.corrected(scores[aside]), labels[aside], weight[aside])
+    def judged(calibration: Calibration) -> tuple[float, float]:
+        corrected = calibration.corrected(scores[aside])
+        wrong = corrected.argmax(axis=1) != labels[aside]
+        return _surprise(factor * corrected, labels[aside], weight[aside]), float(weight[aside] @ wrong)
 
-    return surprise(_matrix_scaling(*rest, factor)) < surprise(Calibration(factor))
+    (surprise, wrong), (usual, usually_wrong) = judged(_matrix_scaling(*rest, factor)), judged(Calibration(factor))
+    return surprise < usual and wrong <= usually_wrong
 
 
 def _temperature(
