@@ -7,7 +7,7 @@ from sklearn.preprocessing import normalize
 from sklearn.random_projection import SparseRandomProjection
 
 from craftmaps import CraftMap, LandmarkMap, Polynomial, RandomMaclaurin
-from craftmaps._rows.sampling import SampledRows, bottom_rows
+from craftmaps._rows.sampling import SampledRows, bottom_rows, first_rows
 from craftmaps.maps.feature_map import fit_in_order
 from craftmaps.plan import predicted_error
 from tests.catalogue import KERNEL, MAPS, SEEDED
@@ -51,6 +51,15 @@ def test_a_fit_on_rows_in_the_order_of_their_hashes_is_a_fit_in_order(rows, name
     ordered = rows[bottom_rows(rows, 60, seed=0)]
     expected = clone(MAPS[name]).fit(rows).transform(rows)
     np.testing.assert_array_equal(fit_in_order(clone(MAPS[name]), ordered).transform(rows), expected)
+
+
+@pytest.mark.parametrize("size", [0, 1, 4, 5, 60])
+@pytest.mark.parametrize("n_copies", [1, 30])
+def test_first_rows_are_different(size, n_copies):
+    """However many copies of a row come first."""
+    X = np.concatenate([np.repeat([[1.0, 2.0]], n_copies, axis=0), np.arange(8.0).reshape(4, 2), [[1.0, 2.0]]])
+    expected = [0, *range(n_copies, n_copies + 4)][:size]
+    np.testing.assert_array_equal(first_rows(X, size, seed=0), expected)
 
 
 @pytest.mark.parametrize("name", ["maclaurin", "landmarks", "craft"])

@@ -10,7 +10,8 @@ import craftmaps
 from craftmaps import CovarianceMetric, CraftMap, Polynomial
 from craftmaps._system.progress import heard_by
 from craftmaps.learners.output_codes import OutputCode
-from craftmaps.learners.search import SearchSpec, search
+from craftmaps.learners.search import SearchSpec, many_rows, search
+from craftmaps.learners.search.shapings import ShapedRows, Shaping
 from craftmaps.learners.targets import ClassTargets, NumberTargets
 from craftmaps.shaping.gradient_metric import GradientMetric
 from craftmaps.shaping.quantile_columns import QuantileColumns
@@ -151,6 +152,38 @@ def test_progress_says_what_is_tried_what_is_best_and_what_is_left():
     assert str(steps[0]).endswith("left in this round)")
     assert "best so far" in str(steps[-1])
     assert found.trials[-1].description in str(steps[-1])
+
+
+@pytest.mark.parametrize("axes", ["covariance", "gradient"])
+def test_few_axes_are_the_first_of_many(axes):
+    """Axes are applied when a shaping asks for them, so it must not matter which one asks first."""
+    X, y = ring(600)
+    X = np.hstack([X, X**2, np.abs(X)])
+    targets = classes(y)[0].encoded(y)
+    shapings = [Shaping("standard", axes, 0.7, normalize=False, n_axes=n) for n in (3, 12, 5)]
+    rows = ShapedRows(X, targets, 300)
+    together = ShapedRows(X, targets, 300)
+    together.prepare_all(shapings, 600)
+    widest = ShapedRows(X, targets, 300)(shapings[1], 600)
+    for shaping in shapings:
+        n_axes = shaping.n_axes
+        found = rows(shaping, 600)
+        assert found.shape == (600, n_axes)
+        np.testing.assert_allclose(found, together(shaping, 600), rtol=0, atol=1e-6)
+        scale = np.sqrt((widest.astype(np.float64) ** 2).sum(axis=1).mean()) / np.sqrt(
+            (widest[:, :n_axes].astype(np.float64) ** 2).sum(axis=1).mean()
+        )
+        np.testing.assert_allclose(found, widest[:, :n_axes] * scale, rtol=0, atol=1e-5)
+
+
+def test_the_greatest_width_is_compared_on_fewer_rows(monkeypatch):
+    """At the greatest width few rows are learned from, and not those that axes were fitted to first."""
+    monkeypatch.setattr(many_rows, "_GREATEST_TRAINED", 500)
+    X, y = ring(3000)
+    found = search_classes(X, y, n_components=8192)
+    greatest = [trial for trial in found.trials if trial.width == 4096]
+    assert greatest
+    assert min(trial.error for trial in greatest) < 0.1
 
 
 def test_rows_that_overflow_are_passed_over():

@@ -76,5 +76,10 @@ def bottom_rows(X: Any, size: int, seed: int) -> NDArray[np.int64]:
 
 def first_rows(X: Any, size: int, seed: int) -> NDArray[np.int64]:
     """Return the positions of the first `size` different rows."""
-    _, first = np.unique(row_hashes(X, seed), return_index=True)
-    return np.sort(first)[:size]
+    n_hashed = size
+    while True:  # rows are seldom equal: few more than are asked for have to be hashed
+        n_hashed = min(n_hashed, X.shape[0])
+        _, first = np.unique(row_hashes(X[:n_hashed], seed), return_index=True)
+        if first.size >= size or n_hashed == X.shape[0]:
+            return np.sort(first)[:size]
+        n_hashed *= 2

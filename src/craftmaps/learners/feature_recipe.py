@@ -189,6 +189,7 @@ class FeatureRecipe:
             normalize,
             n_rows=survey.n_rows,
             is_kernel_map=isinstance(self.feature_map, str),
+            holds_rows=self._holds_rows,
             is_classification=isinstance(targets, ClassTargets),
             # The statistic has a row for every column: those of sparse rows can be too many, unless rows stay at hand.
             allow_linear=is_auto(self.linear_columns) and (_is_narrow(X) or (has_rows and self.has_folds)),

@@ -93,12 +93,12 @@ class GradientMetric(LinearMetric):
             X = X.toarray()
         # The machine is fitted to some rows and differentiated at others: both must be random.
         order = permutations(int(self.random_state), "rows", 1, X.shape[0])[0]
-        X, targets = X[order], self._standardised(targets[order])
+        targets = self._standardised(targets[order])
         self.mean_ = X.mean(axis=0, dtype=np.float64)
         spread = X.std(axis=0, dtype=np.float64) if self.standardize else np.ones(X.shape[1])
         spread = np.where(spread > 0, spread, 1.0)
-        rows = ((X - self.mean_) / spread).astype(np.float32)
         n_fit = max(1, min(GRADIENT_ROWS, X.shape[0] * 3 // 4))
+        rows = ((X[order[: n_fit + _SCORED_ROWS]] - self.mean_) / spread).astype(np.float32)
         # A factor made by several threads has other rounding errors, and a close decision could change.
         with serial_blas:
             vectors, values = self._axes(self._comparable(rows), targets, n_fit)

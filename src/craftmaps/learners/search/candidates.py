@@ -34,6 +34,8 @@ class SearchSpec:
         The number of rows that the model will be fitted to, if it is known.
     is_kernel_map : bool
         Whether maps approximate the kernel that they are given.
+    holds_rows : bool
+        Whether features of maps depend on rows that these choose, such as landmarks.
     is_classification : bool
     allow_linear : bool
         Whether to try linear models, and the shaped columns beside a map.
@@ -50,6 +52,7 @@ class SearchSpec:
     normalize: Any = "auto"
     n_rows: int | None = None
     is_kernel_map: bool = True
+    holds_rows: bool = False
     is_classification: bool = True
     allow_linear: bool = True
     allow_logistic: bool = True
@@ -161,11 +164,10 @@ class Found:
 
     @classmethod
     def of(cls, candidate: Candidate, rows: ShapedRows, loss: str, alpha: float, trials: tuple[Trial, ...]) -> "Found":
-        """Return the transformers of a candidate."""
+        """Return the transformers of a candidate that rows are prepared for."""
         shaping, n_axes = candidate.shaping, None
         if shaping.axes is not None:
-            rows.prepare(shaping, 1)
-            n_axes = shaping.n_axes or rows.usual_axes(shaping)
+            n_axes = rows.n_axes_of(shaping)
         return cls(
             shaping.column_transformer(rows.is_sparse),
             shaping.metric(n_axes),

@@ -42,7 +42,10 @@ def search(
     if len(y) < FEWEST_ROWS:
         # Too few rows to tell: columns of unlike units are the commonest trap.
         candidate = Candidate(spec.shapings(issparse(X))[0], spec.kernels((FIRST_DEGREE,))[0])
-        return Found.of(candidate, ShapedRows(X, targets.encoded(y), len(y)), "squared", 0.0, ())
+        rows = ShapedRows(X, targets.encoded(y), len(y))
+        if candidate.shaping.axes is not None:
+            rows.prepare(candidate.shaping, len(y))
+        return Found.of(candidate, rows, "squared", 0.0, ())
     if len(y) <= _FEW_ROWS:
         return FewRows(X, y, targets, spec, weight, len(y)).run()
     return ManyRows(X, y, targets, spec, weight).run()

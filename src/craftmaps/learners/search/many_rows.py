@@ -21,6 +21,7 @@ _OTHER_FIRST_DEGREES = (2, 5)
 _FEWEST_FIT_ROWS, _FIT_ROWS_A_COLUMN, _MOST_FIT_ROWS = 2048, 4, 6144
 _FIRST_SCORED_ROWS = 2048
 _FIRST_WIDTH, _WIDTH, _GREAT_WIDTH, _GREATEST_WIDTH = 512, 1024, 2048, 4096
+_GREATEST_TRAINED = 4096  # rows that are learned from at the greatest width
 _FINALISTS, _CLIMBED, _CLIMBS = 4, 3, 3
 _FEWEST_AXES = 16
 _CLOSE = 0.15
@@ -41,8 +42,9 @@ class ManyRows(Rounds):
         # As many rows again as axes were fitted to: these alone would look better than they are to a model.
         n_train = min(2 * n_fit, len(y) - len(y) // 3)
         self.n_first = min(len(y), n_train + _FIRST_SCORED_ROWS)
-        self.first_judge = self.judge.first(self.n_first, n_train)
+        self.first_judge = self.judge.of_rows(slice(self.n_first), n_train)
         self.judge.n_train = len(y) - len(y) // 3
+        self.n_skipped = 0
         self.width, self.alphas = min(spec.n_components, _WIDTH), ALPHAS
         self._small: Shaping | None = None  # the best shaping at a small width, once a great one is compared at
         self._low: DotProductKernel | None = None  # the best kernel there, once the greatest one is compared at
@@ -116,19 +118,20 @@ class ManyRows(Rounds):
 
     def _last_round(self, candidates: Sequence[Candidate]) -> Scores:
         """Compare a few candidates on all rows."""
-        n_rows = self.judge.n_rows
+        n_rows, n_skipped = self.judge.n_rows, self.n_skipped
+        judge = self.judge.of_rows(slice(n_skipped, None), self.judge.n_train - n_skipped)
 
         def score(candidate: Candidate) -> Score:
-            return self._split(self.judge, candidate, self.width, n_rows)
+            return self._split(judge, candidate, self.width, n_rows, n_skipped)
 
         return self.compare(candidates, score, n_rows, self.width)
 
-    def _split(self, judge: Judge, candidate: Candidate, width: int, n_rows: int) -> Score:
-        """Score a candidate on the first rows at a width."""
+    def _split(self, judge: Judge, candidate: Candidate, width: int, n_rows: int, n_skipped: int = 0) -> Score:
+        """Score a candidate on the first rows at a width, perhaps without the very first ones."""
         if candidate.kernel is None and self.rows.is_sparse:
-            return judge.sparse_split(self.rows(candidate.shaping, n_rows))
+            return judge.sparse_split(self.rows(candidate.shaping, n_rows)[n_skipped:])
         is_logistic = self.spec.allow_logistic and self.judge.targets.shape[1] <= _MOST_LOGISTIC_CLASSES
-        return judge.split(self.features(candidate, width, n_rows), is_logistic, self.alphas)
+        return judge.split(self.features(candidate, width, n_rows, n_skipped), is_logistic, self.alphas)
 
     @staticmethod
     def _best_of_every_kind(scores: Scores, size: int) -> list[Candidate]:
@@ -160,8 +163,7 @@ class ManyRows(Rounds):
 
     def _of_axes(self, candidate: Candidate, factor: float) -> Candidate:
         """Return the candidate with fewer or more axes; the same where there are as many as there can be."""
-        shaping, most = candidate.shaping, self.rows.n_axes(candidate.shaping)
-        now = shaping.n_axes or self.rows.usual_axes(shaping)
+        now, most = self.rows.n_axes_of(candidate.shaping), self.rows.most_axes(candidate.shaping)
         n_axes = min(max(int(factor * now), min(_FEWEST_AXES, now)), most)
         return candidate if n_axes == now else _with(candidate, n_axes=n_axes)
 
@@ -194,12 +196,14 @@ class ManyRows(Rounds):
     def _at_the_greatest_width(self, best: Candidate, scores: Scores) -> tuple[Candidate, Scores]:
         """Go on to richer candidates: a great map has room for more axes and higher degrees.
 
-        A trial takes seconds there, so what is richer in two ways is tried only where each has gained. Penalties are
-        the best one so far and the next larger one, which richer candidates need.
+        A trial takes a second there, so what is richer in two ways is tried only where each has gained. Penalties are
+        the best one so far and the next larger one, which richer candidates need. Half of the rows are enough to learn
+        from; the others are those that axes were fitted to first of all.
         """
         kinds = [c for c in self._best_of_every_kind(scores, 0) if scores[c].value < scores[best].value + _CLOSE]
         kinds = [c for c in kinds if c.shaping.axes not in (None, best.shaping.axes)]
         self._go_on(_GREATEST_WIDTH, scores[best], n_smaller=0)
+        self.n_skipped = max(self.judge.n_train - _GREATEST_TRAINED, 0)
         self._low = best.kernel
         best, scores = self._challenge(best, [best, *(self._of_axes(c, 2.0) for c in kinds)], {})
         richer, value = self._richer(best), self._value(best, scores)
@@ -235,10 +239,10 @@ class ManyRows(Rounds):
 
     def _gain_by_rows(self, candidate: Candidate) -> float:
         """Return what a candidate gains by rows that are not compared: axes beyond those of a small width need them."""
-        n_times = (self.spec.n_rows or 0) / self.judge.n_train
+        n_times = (self.spec.n_rows or 0) / (self.judge.n_train - self.n_skipped)
         if self._small is None or n_times <= 1 or None in (candidate.shaping.axes, self._small.axes):
             return 0.0
-        n_axes, n_before = (s.n_axes or self.rows.usual_axes(s) for s in (candidate.shaping, self._small))
+        n_axes, n_before = (self.rows.n_axes_of(s) for s in (candidate.shaping, self._small))
         is_richer = n_axes > n_before or candidate.shaping.power < self._small.power
         return _MORE_AXES * float(np.log2(n_times)) if is_richer else 0.0
 

@@ -13,6 +13,7 @@ from scipy.sparse import issparse
 from craftmaps._system.memory_budget import SETTLE_ROWS
 from craftmaps._system.progress import Phase, tell
 from craftmaps._system.threads import for_each
+from craftmaps.kernels import Polynomial
 from craftmaps.learners.choices import is_auto
 from craftmaps.learners.search.candidates import WIDEST, Candidate, Found, SearchSpec, Trial
 from craftmaps.learners.search.scoring import Judge, Score
@@ -26,6 +27,7 @@ _COLUMNS_HANDICAP = 0.03  # more columns must be worth their time
 _CATEGORIES_HANDICAP = 0.03  # the same, unless there are more rows than are compared: rare levels gain by them
 _STANDARD_HANDICAP = 0.5  # of very many sparse columns, such as text, which are weighted as they should be
 _CHEAP_COLUMNS = 128  # up to here gradients are quick, and so are taken for more than one kind of columns and lengths
+_ROWS_OF_PAIRS = 128
 
 Scores = dict[Candidate, Score]
 
@@ -138,14 +140,18 @@ class Rounds:
             found.append(candidate._replace(shaping=shaping))
         return list(dict.fromkeys(found))
 
-    def features(self, candidate: Candidate, width: int, n_rows: int) -> NDArray:
-        """Return the features of the first rows at a width."""
-        rows = self.rows(candidate.shaping, n_rows)
+    def features(self, candidate: Candidate, width: int, n_rows: int, n_skipped: int = 0) -> NDArray:
+        """Return the features of the first rows at a width, perhaps without the very first ones."""
+        rows = self.rows(candidate.shaping, n_rows)[n_skipped:]
         feature_map = None if candidate.kernel is None else self.spec.make_map(candidate.kernel, width)
         if feature_map is None:
             return _dense(rows)
-        Z = fit_in_order(feature_map, rows).transform(rows)
-        return np.hstack([Z, _dense(self.rows(candidate.columns_beside, n_rows))]) if candidate.linear else Z
+        # Maps of polynomials look at lengths and angles of pairs alone, and a few rows are enough to compare them.
+        is_of_pairs = isinstance(candidate.kernel, Polynomial) and self.spec.is_kernel_map and not self.spec.holds_rows
+        Z = fit_in_order(feature_map, rows[:_ROWS_OF_PAIRS] if is_of_pairs else rows).transform(rows)
+        if not candidate.linear:
+            return Z
+        return np.hstack([Z, _dense(self.rows(candidate.columns_beside, n_rows)[n_skipped:])])
 
     def found(self, scores: Scores) -> Found:
         """Return the best of some candidates as the result."""

@@ -115,34 +115,45 @@ class ShapedRows:
 
     def prepare(self, shaping: Shaping, n_rows: int) -> None:
         """Fit what a shaping needs and apply it to the first rows, but for powers and lengths."""
+        self._prepare_columns(shaping, n_rows)
+        if shaping.axes is not None:
+            self._prepare_axes(shaping, n_rows)
+
+    def prepare_all(self, shapings: Sequence[Shaping], n_rows: int) -> None:
+        """Prepare several shapings side by side: first their columns, then their axes."""
+        columns = {_columns_key(shaping): shaping for shaping in shapings}
+        for_each(lambda shaping: self._prepare_columns(shaping, n_rows), columns.values())
+        with_axes = [shaping for shaping in shapings if shaping.axes is not None]
+        for_each(lambda shaping: self._fit_axes(shaping, n_rows), {_key(s): s for s in with_axes}.values())
+        widest = {_key(shaping): shaping for shaping in sorted(with_axes, key=self.n_axes_of)}
+        for_each(lambda shaping: self._prepare_axes(shaping, n_rows), widest.values())
+
+    def _prepare_columns(self, shaping: Shaping, n_rows: int) -> None:
+        """Fit the transformer of columns and apply it."""
         kind = _columns_key(shaping)
         if kind not in self._transformers:
             transformer = shaping.column_transformer(self.is_sparse)
             self._transformers[kind] = transformer and transformer.fit(self.X[: self.n_fit])
-        key, columns = _key(shaping), (kind, n_rows)
-        if columns not in self._rows:
+        if (kind, n_rows) not in self._rows:
             transformer, rows = self._transformers[kind], self.X[:n_rows]
             shaped = rows if transformer is None else transformer.transform(rows)
-            self._rows[columns] = shaped.astype(self._dtype, copy=False)
-        if shaping.axes is not None and (key, n_rows) not in self._rows:
-            if key not in self._metrics:
-                self._metrics[key] = self._fit_axes(shaping, self._rows[columns][: self.n_fit])
-            shaped = self._metrics[key].metric.transform(self._rows[columns])
-            self._rows[key, n_rows] = shaped.astype(self._dtype, copy=False)
+            self._rows[kind, n_rows] = shaped.astype(self._dtype, copy=False)
 
-    def prepare_all(self, shapings: Sequence[Shaping], n_rows: int) -> None:
-        """Prepare several shapings side by side: first their columns, then their axes."""
-        columns = {_columns_key(shaping): replace(shaping, axes=None) for shaping in shapings}
-        for_each(lambda shaping: self.prepare(shaping, n_rows), columns.values())
-        axes = {_key(shaping): shaping for shaping in shapings if shaping.axes is not None}
-        for_each(lambda shaping: self.prepare(shaping, n_rows), axes.values())
+    def _prepare_axes(self, shaping: Shaping, n_rows: int) -> None:
+        """Fit axes and apply as many as the shaping takes: of many few are ever looked at."""
+        self._fit_axes(shaping, n_rows)
+        key, n_axes = _key(shaping), self.n_axes_of(shaping)
+        if (key, n_rows) not in self._rows or self._rows[key, n_rows].shape[1] < n_axes:
+            metric = self._metrics[key].metric.truncated(n_axes)
+            shaped = metric.transform(self._rows[_columns_key(shaping), n_rows])
+            self._rows[key, n_rows] = shaped.astype(self._dtype, copy=False)
 
     def __call__(self, shaping: Shaping, n_rows: int) -> Any:
         """Return the first rows, of unit length or of a mean squared length of 1."""
         self.prepare(shaping, n_rows)
         rows = self._rows[_columns_key(shaping), n_rows]
         if shaping.axes is not None:
-            n_axes = shaping.n_axes or self.usual_axes(shaping)
+            n_axes = self.n_axes_of(shaping)
             scales = self._metrics[_key(shaping)].scales[:n_axes] ** (shaping.power - 1)
             rows = self._rows[_key(shaping), n_rows][:, :n_axes] * scales.astype(rows.dtype)
         if shaping.normalize:
@@ -165,13 +176,19 @@ class ShapedRows:
         needed = int(np.searchsorted(energies, _CARRIED * energies[-1])) + 1
         return min(1 << (needed - 1).bit_length(), energies.size)
 
-    def n_axes(self, shaping: Shaping) -> int:
-        """Return how many axes there are."""
+    def n_axes_of(self, shaping: Shaping) -> int:
+        """Return how many axes a shaping takes."""
+        return shaping.n_axes or self.usual_axes(shaping)
+
+    def most_axes(self, shaping: Shaping) -> int:
+        """Return how many axes a shaping could take."""
         return self._metrics[_key(shaping)].scales.size
 
-    def _fit_axes(self, shaping: Shaping, rows: NDArray) -> "_Axes":
-        """Fit the metric of power 1."""
-        metric = replace(shaping, power=1.0).metric()
+    def _fit_axes(self, shaping: Shaping, n_rows: int) -> None:
+        """Fit the metric of power 1 to columns that are prepared."""
+        if _key(shaping) in self._metrics:
+            return
+        rows, metric = self._rows[_columns_key(shaping), n_rows][: self.n_fit], replace(shaping, power=1.0).metric()
         if shaping.axes == "gradient":
             metric.fit(rows, self.targets[: len(rows)])
             metric.normalize = False
@@ -183,7 +200,7 @@ class ShapedRows:
             live[0], lengths[0] = True, 1.0
         metric.components_ = metric.components_[live]
         energies = np.square(metric.transform(rows), dtype=np.float64).sum(axis=0)
-        return _Axes(metric, lengths[live] / lengths.max(), energies)
+        self._metrics[_key(shaping)] = _Axes(metric, lengths[live] / lengths.max(), energies)
 
 
 class _Axes(NamedTuple):
