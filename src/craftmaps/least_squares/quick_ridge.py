@@ -46,7 +46,7 @@ class QuickRidge:
             raise ValueError("Products of the features overflow.")
 
     def solution(self, alpha: float) -> Solution:
-        """Return the solution for a positive penalty in units of the mean of the diagonal, raised where there is none."""
+        """Return the solution for a positive penalty in units of the mean diagonal, raised where there is none."""
         shift = alpha * (self._unit or 1.0)
         while (solved := self._square.solve(shift, self._right)) is None:
             shift *= 10
