@@ -128,7 +128,7 @@ class HeldOut:
     def add(self, X: Any, y: NDArray, target_hashes: NDArray[np.uint64], weight: NDArray[np.float64] | None) -> None:
         """Add rows in place."""
         hashes = self.hashes(X, target_hashes)
-        low = np.flatnonzero(hashes <= np.uint64(self._theta))  # most rows of a long stream are out at once
+        low = np.flatnonzero(hashes <= np.uint64(self._bound(hashes)))  # most rows of a long stream are out at once
         if not low.size:
             return
         weight = np.ones(low.size) if weight is None else weight[low]
@@ -216,6 +216,15 @@ class HeldOut:
         share = min(1.0, free.sum() / max(1, n_seen - int(self.spent.count.sum())))
         of_rows, of_entries = (weight**2 / free).sum(), (weight**2).sum()
         return float(weight.sum() ** 2 / (share * of_rows + (1 - share) * of_entries))
+
+    def _bound(self, hashes: NDArray[np.uint64]) -> int:
+        """Return what theta will be at most once rows are added: what is above it need not be copied.
+
+        Of as many entries as the sample and the spent rows have together, the sample can be filled.
+        """
+        n_entries = self.size + self.spent.hashes.size
+        different = np.unique(hashes) if hashes.size > n_entries else hashes
+        return min(self._theta, int(different[n_entries - 1])) if different.size > n_entries else self._theta
 
     def _free(self, sample: Sample) -> NDArray[np.int64]:
         """Return how many copies of each entry nothing has looked at."""
