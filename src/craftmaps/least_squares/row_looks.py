@@ -112,18 +112,20 @@ class Losses:
 
     def __call__(self, rows: WeightedRows) -> LossSums:
         """Return the sums of rows."""
-        coef = self.coef.astype(rows.Z.dtype)
-        total, products = np.zeros(self.n_models), np.zeros(coef.shape, rows.Z.dtype)
+        coef, shift = self.coef.astype(rows.Z.dtype), self.shift
+        total, products = np.zeros(self.n_models), np.zeros(coef.shape[::-1], rows.Z.dtype)
         all_differences = np.zeros(coef.shape[1])
         # So few rows at a time that their features are still in the cache for the second product.
         for part in cut(len(rows.Z), max(_FEWEST_CACHED_ROWS, _CACHED_BYTES // rows.Z[:1].nbytes)):
-            Z, targets, weight = rows.Z[part], rows.targets[part, None], rows.weight[part]
-            losses, shares = _softmax((Z @ coef + self.shift).reshape(len(Z), self.n_models, -1), targets)
-            differences = ((shares - targets) * weight[:, None, None]).reshape(len(Z), -1)
-            products += Z.T @ differences.astype(Z.dtype)
-            total += weight @ losses
-            all_differences += differences.sum(axis=0)
-        return LossSums(float(rows.weight.sum()), total, products.astype(np.float64), all_differences)
+            Z, targets, weight = rows.Z[part], np.ascontiguousarray(rows.targets[part].T), rows.weight[part]
+            losses, shares = _softmax(_outputs(Z, coef, shift, self.n_models), targets)
+            shares -= targets
+            shares *= weight
+            differences = shares.reshape(-1, len(Z))
+            products += differences.astype(Z.dtype) @ Z
+            total += losses @ weight
+            all_differences += differences.sum(axis=1)
+        return LossSums(float(rows.weight.sum()), total, products.T.astype(np.float64), all_differences)
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,14 +138,21 @@ class ScaledLosses:
 
     def __call__(self, rows: WeightedRows) -> NDArray[np.float64]:
         """Return the sums of losses of rows, of shape (n_scales, n_models)."""
-        outputs = (rows.Z @ self.coef.astype(rows.Z.dtype) + self.shift).reshape(len(rows.Z), self.n_models, -1)
-        scaled = [_softmax(scale * outputs, rows.targets[:, None])[0] for scale in SCALES]
-        return np.array([rows.weight @ loss for loss in scaled])
+        outputs = _outputs(rows.Z, self.coef.astype(rows.Z.dtype), self.shift, self.n_models)
+        scaled = [_softmax(scale * outputs, rows.targets.T)[0] for scale in SCALES]
+        return np.array([loss @ rows.weight for loss in scaled])
 
 
-def _softmax(outputs: NDArray, targets: NDArray) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the losses and the probabilities of classes, along the last axis."""
-    outputs = outputs - outputs.max(axis=-1, keepdims=True)
-    shares = np.exp(outputs)
-    sums = shares.sum(axis=-1)
-    return np.log(sums) - (outputs * targets).sum(axis=-1), shares / sums[..., None]
+def _outputs(Z: NDArray, coef: NDArray, shift: NDArray[np.float64], n_models: int) -> NDArray[np.float64]:
+    """Return outputs for rows, of shape (n_models, n_classes, n_rows): sums over few classes are quick over rows."""
+    return (np.ascontiguousarray((Z @ coef).T) + shift[:, None]).reshape(n_models, -1, len(Z))
+
+
+def _softmax(outputs: NDArray[np.float64], targets: NDArray) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the losses of models for each row, and the probabilities of classes."""
+    outputs = outputs - outputs.max(axis=1, keepdims=True)
+    losses, shares = -(outputs * targets).sum(axis=1), np.exp(outputs, out=outputs)
+    sums = shares.sum(axis=1)
+    losses += np.log(sums)
+    shares /= sums[:, None]
+    return losses, shares
