@@ -10,7 +10,7 @@ import craftmaps
 from craftmaps import CovarianceMetric, CraftMap, Polynomial
 from craftmaps._system.progress import heard_by
 from craftmaps.learners.output_codes import OutputCode
-from craftmaps.learners.search import SearchSpec, many_rows, search
+from craftmaps.learners.search import SearchSpec, search
 from craftmaps.learners.search.shapings import ShapedRows, Shaping
 from craftmaps.learners.targets import ClassTargets, NumberTargets
 from craftmaps.shaping.gradient_metric import GradientMetric
@@ -176,14 +176,14 @@ def test_few_axes_are_the_first_of_many(axes):
         np.testing.assert_allclose(found, widest[:, :n_axes] * scale, rtol=0, atol=1e-5)
 
 
-def test_the_greatest_width_is_compared_on_fewer_rows(monkeypatch):
-    """At the greatest width few rows are learned from, and not those that axes were fitted to first."""
-    monkeypatch.setattr(many_rows, "_GREATEST_TRAINED", 500)
-    X, y = ring(3000)
-    found = search_classes(X, y, n_components=8192)
-    greatest = [trial for trial in found.trials if trial.width == 4096]
-    assert greatest
-    assert min(trial.error for trial in greatest) < 0.1
+def test_far_wider_maps_are_compared_with_richer_candidates():
+    """What is taken has been compared with a higher degree and with more axes at the greatest width that is tried."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(4000, 24)) / np.sqrt(np.arange(1, 25))
+    found = search_classes(X, ((X[:, :6] ** 2).sum(axis=1) + 0.3 * rng.normal(size=4000) > 2.2).astype(int), 8192)
+    widest = [trial.description for trial in found.trials if trial.width == 2048]
+    assert max(trial.width for trial in found.trials) == 2048
+    assert any(description.endswith(f"degree {found.kernel.degree + 1}") for description in widest)
 
 
 def test_rows_that_overflow_are_passed_over():

@@ -3,7 +3,6 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import linalg
-from scipy.linalg import lapack
 
 from craftmaps._system.threads import cut, for_each, serial_blas
 from craftmaps.least_squares.cholesky import factor_in_place
@@ -18,19 +17,17 @@ class SingleSquare:
     ----------
     matrix : ndarray of shape (width, width), dtype float32
         In C order. What is above the diagonal has no meaning. It is overwritten.
-    is_shared_out : bool
-        Whether factors are made by all threads; one thread alone is quicker by itself.
     """
 
-    def __init__(self, matrix: NDArray[np.float32], is_shared_out: bool = True):
-        self._matrix, self._factor = matrix, factor_in_place if is_shared_out else _factor_on_one_thread
+    def __init__(self, matrix: NDArray[np.float32]):
+        self._matrix = matrix
         self.diagonal = matrix.diagonal().copy()
 
     def solve(self, shift: ArrayLike, right: NDArray[np.float32]) -> NDArray[np.float32] | None:
         """Return the solution with something added to the diagonal, or None if that is not positive definite."""
         self._mirror()
         self._matrix[np.diag_indices_from(self._matrix)] = self.diagonal + np.asarray(shift, dtype=np.float32)
-        if not self._factor(self._matrix.T):  # transposed it is the same, and in the order of LAPACK
+        if not factor_in_place(self._matrix.T):  # transposed it is the same, and in the order of LAPACK
             return None
         with serial_blas:
             return linalg.cho_solve((self._matrix.T, True), right, check_finite=False)
@@ -46,9 +43,3 @@ class SingleSquare:
             matrix[part, part.stop :] = matrix[part.stop :, part].T
 
         for_each(copy, cut(len(matrix), BLOCK))
-
-
-def _factor_on_one_thread(matrix: NDArray[np.float32]) -> bool:
-    """Replace the lower triangle of a matrix in Fortran order by its Cholesky factor, as `factor_in_place` does."""
-    with serial_blas:
-        return lapack.spotrf(matrix, lower=1, overwrite_a=1, clean=0)[1] == 0

@@ -20,14 +20,14 @@ _OTHER_FIRST_DEGREES = (2, 5)
 # Rows that columns and axes are fitted to: gradients in many columns need many.
 _FEWEST_FIT_ROWS, _FIT_ROWS_A_COLUMN, _MOST_FIT_ROWS = 2048, 4, 6144
 _FIRST_SCORED_ROWS = 2048
-_FIRST_WIDTH, _WIDTH, _GREAT_WIDTH, _GREATEST_WIDTH = 512, 1024, 2048, 4096
-_GREATEST_TRAINED = 4096  # rows that are learned from at the greatest width
+_FIRST_WIDTH, _WIDTH, _GREAT_WIDTH = 512, 1024, 2048
+_FAR_WIDTH = 4096  # what wider maps will make of axes and degrees has to be guessed further
 _FINALISTS, _CLIMBED, _CLIMBS = 4, 3, 3
 _FEWEST_AXES = 16
-_CLOSE = 0.15
+_CLOSE, _FARTHER = 0.15, 0.4
 _FAR = 0.8  # behind the best in the first round: not worth a second look
 _MORE_AXES = 0.04  # what more axes gain by every doubling of the rows that the search compares on
-_HIGHER_DEGREE, _MOST_DOUBLINGS = 0.1, 2  # what a higher degree gains for each doubling of the width, and how often
+_HIGHER_DEGREE = 0.03  # what a higher degree gains by every doubling of the width
 _IN_REACH = 0.5  # of the best value in the first round: from there linear models and columns can still win
 _MOST_LOGISTIC_CLASSES = 2  # with more, looks take longer than all the rest of a trial, and change the order little
 
@@ -44,10 +44,9 @@ class ManyRows(Rounds):
         self.n_first = min(len(y), n_train + _FIRST_SCORED_ROWS)
         self.first_judge = self.judge.of_rows(slice(self.n_first), n_train)
         self.judge.n_train = len(y) - len(y) // 3
-        self.n_skipped = 0
         self.width, self.alphas = min(spec.n_components, _WIDTH), ALPHAS
         self._small: Shaping | None = None  # the best shaping at a small width, once a great one is compared at
-        self._low: DotProductKernel | None = None  # the best kernel there, once the greatest one is compared at
+        self._low: DotProductKernel | None = None  # the best kernel there, if maps will be far wider
 
     def run(self) -> Found:
         """Search."""
@@ -64,8 +63,6 @@ class ManyRows(Rounds):
         kinds = [c for c in self._best_of_every_kind(scores, 0) if c.shaping.axes != best.shaping.axes]
         kinds = [c for c in kinds if None not in (c.shaping.axes, best.shaping.axes)]
         best, scores = self._at_the_end(best, scores, first, kinds)
-        if self.spec.n_components > _GREATEST_WIDTH:
-            best, scores = self._at_the_greatest_width(best, scores)
         return self.found({best: scores[best]})
 
     def _climb(self, best: Candidate, scores: Scores) -> tuple[Candidate, Scores]:
@@ -118,20 +115,19 @@ class ManyRows(Rounds):
 
     def _last_round(self, candidates: Sequence[Candidate]) -> Scores:
         """Compare a few candidates on all rows."""
-        n_rows, n_skipped = self.judge.n_rows, self.n_skipped
-        judge = self.judge.of_rows(slice(n_skipped, None), self.judge.n_train - n_skipped)
+        n_rows = self.judge.n_rows
 
         def score(candidate: Candidate) -> Score:
-            return self._split(judge, candidate, self.width, n_rows, n_skipped)
+            return self._split(self.judge, candidate, self.width, n_rows)
 
         return self.compare(candidates, score, n_rows, self.width)
 
-    def _split(self, judge: Judge, candidate: Candidate, width: int, n_rows: int, n_skipped: int = 0) -> Score:
-        """Score a candidate on the first rows at a width, perhaps without the very first ones."""
+    def _split(self, judge: Judge, candidate: Candidate, width: int, n_rows: int) -> Score:
+        """Score a candidate on the first rows at a width."""
         if candidate.kernel is None and self.rows.is_sparse:
-            return judge.sparse_split(self.rows(candidate.shaping, n_rows)[n_skipped:])
+            return judge.sparse_split(self.rows(candidate.shaping, n_rows))
         is_logistic = self.spec.allow_logistic and self.judge.targets.shape[1] <= _MOST_LOGISTIC_CLASSES
-        return judge.split(self.features(candidate, width, n_rows, n_skipped), is_logistic, self.alphas)
+        return judge.split(self.features(candidate, width, n_rows), is_logistic, self.alphas)
 
     @staticmethod
     def _best_of_every_kind(scores: Scores, size: int) -> list[Candidate]:
@@ -180,52 +176,40 @@ class ManyRows(Rounds):
             others += [_with(linear[0], categories=best.shaping.categories), best._replace(linear=True)]
         if self.spec.n_components < _GREAT_WIDTH:
             return self._challenge(best, others, scores)
-        if self.spec.are_degrees_open and isinstance(best.kernel, Polynomial):
-            higher = [degree for degree in _DEGREES if degree > best.kernel.degree]
-            others += [best._replace(kernel=polynomial(degree)) for degree in higher[:1]]
+        others += self._richer(best)
+        is_far = self.spec.n_components > _FAR_WIDTH
         if best.shaping.axes is not None and is_auto(self.spec.metric):
-            others += [self._of_axes(best, 2.0), *kinds]
-        # A great width takes long: what is far behind at a smaller one does not catch up.
-        others = [c for c in others if c not in scores or scores[c].value < scores[best].value + _CLOSE]
+            others += kinds
+            others += [self._with_usual_axes(c) for c in (best, *kinds) if is_far]
+        # A great width takes long: what is far behind at a smaller one does not catch up, unless there is far to go.
+        reach = scores[best].value + (_FARTHER if is_far else _CLOSE)
+        others = [c for c in others if c not in scores or scores[c].value < reach]
         if not others:
             return best, scores
         self._go_on(_GREAT_WIDTH, scores[best])
-        self._small = best.shaping
-        return self._challenge(best, [best, *others], {})
+        self._small, self._low = best.shaping, best.kernel if is_far else None
+        best, scores = self._challenge(best, [best, *others], {})
+        return self._challenge(best, self._richer(best), scores) if is_far else (best, scores)
 
-    def _at_the_greatest_width(self, best: Candidate, scores: Scores) -> tuple[Candidate, Scores]:
-        """Go on to richer candidates: a great map has room for more axes and higher degrees.
+    def _with_usual_axes(self, candidate: Candidate) -> Candidate:
+        """Return the candidate with at least as many axes as carry most of the rows."""
+        now, usual = self.rows.n_axes_of(candidate.shaping), self.rows.usual_axes(candidate.shaping)
+        return candidate if now >= usual else _with(candidate, n_axes=usual)
 
-        A trial takes a second there, so what is richer in two ways is tried only where each has gained. Penalties are
-        the best one so far and the next larger one, which richer candidates need. Half of the rows are enough to learn
-        from; the others are those that axes were fitted to first of all.
-        """
-        kinds = [c for c in self._best_of_every_kind(scores, 0) if scores[c].value < scores[best].value + _CLOSE]
-        kinds = [c for c in kinds if c.shaping.axes not in (None, best.shaping.axes)]
-        self._go_on(_GREATEST_WIDTH, scores[best], n_smaller=0)
-        self.n_skipped = max(self.judge.n_train - _GREATEST_TRAINED, 0)
-        self._low = best.kernel
-        best, scores = self._challenge(best, [best, *(self._of_axes(c, 2.0) for c in kinds)], {})
-        richer, value = self._richer(best), self._value(best, scores)
-        best, scores = self._challenge(best, [best, *richer.values()], scores)
-        gained = [way for way, c in richer.items() if c != best and self._value(c, scores) < value]
-        in_two_ways = [c for way, c in self._richer(best).items() if way in gained]
-        return self._challenge(best, [best, *in_two_ways], scores)
-
-    def _richer(self, best: Candidate) -> dict[str, Candidate]:
-        """Return the candidate with more axes, with axes of more equal lengths and with a higher degree."""
-        found = {}
+    def _richer(self, best: Candidate) -> list[Candidate]:
+        """Return the candidate with more axes and with a higher degree."""
+        found = []
         if best.shaping.axes is not None and is_auto(self.spec.metric):
-            found |= {"axes": self._of_axes(best, 2.0), "power": _with(best, power=0.5)}
+            found.append(self._of_axes(best, 2.0))
         if self.spec.are_degrees_open and isinstance(best.kernel, Polynomial):
-            higher = min((degree for degree in _DEGREES if degree > best.kernel.degree), default=None)
-            found |= {} if higher is None else {"degree": best._replace(kernel=polynomial(higher))}
+            higher = [degree for degree in _DEGREES if degree > best.kernel.degree]
+            found += [best._replace(kernel=polynomial(degree)) for degree in higher[:1]]
         return found
 
-    def _go_on(self, width: int, score: Score, n_smaller: int = 1) -> None:
-        """Go on at a width, with the best penalty so far, the next larger one and some smaller ones."""
+    def _go_on(self, width: int, score: Score) -> None:
+        """Go on at a width, with the best penalty so far and the ones beside it."""
         at = int(np.argmin([abs(np.log(alpha / (score.alpha or 1.0))) for alpha in ALPHAS]))
-        self.width, self.alphas = width, ALPHAS[max(at - n_smaller, 0) : at + 2]
+        self.width, self.alphas = width, ALPHAS[max(at - 1, 0) : at + 2]
 
     def _challenge(self, best: Candidate, others: Sequence[Candidate], scores: Scores) -> tuple[Candidate, Scores]:
         """Let candidates compete with the best so far."""
@@ -239,18 +223,17 @@ class ManyRows(Rounds):
 
     def _gain_by_rows(self, candidate: Candidate) -> float:
         """Return what a candidate gains by rows that are not compared: axes beyond those of a small width need them."""
-        n_times = (self.spec.n_rows or 0) / (self.judge.n_train - self.n_skipped)
+        n_times = (self.spec.n_rows or 0) / self.judge.n_train
         if self._small is None or n_times <= 1 or None in (candidate.shaping.axes, self._small.axes):
             return 0.0
         n_axes, n_before = (self.rows.n_axes_of(s) for s in (candidate.shaping, self._small))
-        is_richer = n_axes > n_before or candidate.shaping.power < self._small.power
-        return _MORE_AXES * float(np.log2(n_times)) if is_richer else 0.0
+        return _MORE_AXES * float(np.log2(n_times)) if n_axes > n_before else 0.0
 
     def _gain_by_width(self, candidate: Candidate) -> float:
         """Return what a higher degree than at a small width gains from features that the search has not compared."""
         if not (isinstance(candidate.kernel, Polynomial) and isinstance(self._low, Polynomial)):
             return 0.0
-        n_doublings = min(float(np.log2(self.spec.n_components / self.width)), _MOST_DOUBLINGS)
+        n_doublings = float(np.log2(self.spec.n_components / self.width))
         return _HIGHER_DEGREE * n_doublings if candidate.kernel.degree > self._low.degree else 0.0
 
 

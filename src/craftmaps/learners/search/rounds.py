@@ -140,9 +140,9 @@ class Rounds:
             found.append(candidate._replace(shaping=shaping))
         return list(dict.fromkeys(found))
 
-    def features(self, candidate: Candidate, width: int, n_rows: int, n_skipped: int = 0) -> NDArray:
-        """Return the features of the first rows at a width, perhaps without the very first ones."""
-        rows = self.rows(candidate.shaping, n_rows)[n_skipped:]
+    def features(self, candidate: Candidate, width: int, n_rows: int) -> NDArray:
+        """Return the features of the first rows at a width."""
+        rows = self.rows(candidate.shaping, n_rows)
         feature_map = None if candidate.kernel is None else self.spec.make_map(candidate.kernel, width)
         if feature_map is None:
             return _dense(rows)
@@ -151,7 +151,7 @@ class Rounds:
         Z = fit_in_order(feature_map, rows[:_ROWS_OF_PAIRS] if is_of_pairs else rows).transform(rows)
         if not candidate.linear:
             return Z
-        return np.hstack([Z, _dense(self.rows(candidate.columns_beside, n_rows)[n_skipped:])])
+        return np.hstack([Z, _dense(self.rows(candidate.columns_beside, n_rows))])
 
     def found(self, scores: Scores) -> Found:
         """Return the best of some candidates as the result."""

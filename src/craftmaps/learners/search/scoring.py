@@ -13,7 +13,6 @@ from craftmaps._system.threads import multiply
 from craftmaps.kernels import DotProductKernel
 from craftmaps.least_squares.logistic_steps import blocks_of, logistic_regressions
 from craftmaps.least_squares.normal_equations import NormalEquations
-from craftmaps.least_squares.quick_ridge import LEAST_ALPHA, QuickRidge
 from craftmaps.least_squares.row_space import RowSpace
 from craftmaps.least_squares.sparse_ridge import SparseRidge
 
@@ -22,7 +21,6 @@ _SPARSE_ALPHAS = (10.0, 1.0, 0.3, 0.1, 0.03, 0.01)
 _ROW_ALPHAS = tuple(10.0 ** np.arange(-6, 2))
 _LOGISTIC_LOOKS, _LOGISTIC_PENALTY, _LEAST_LOGISTIC_ALPHA = 8, 1e-5, 1e-6
 _LOGISTIC_HANDICAP = 0.05  # it takes more looks at the rows
-_QUICK_WIDTH = 2048  # from here on single precision saves time
 _SCALES = tuple(2.0 ** np.arange(-1, 6))
 
 
@@ -119,8 +117,6 @@ class Judge:
         """Score by a split, at the best of a few penalties and perhaps with the logistic loss."""
         Z = Z.toarray() if issparse(Z) else Z
         train, test = slice(0, self.n_train), slice(self.n_train, None)
-        if not logistic and Z.shape[1] >= _QUICK_WIDTH and Z.dtype == np.float32 and min(alphas) >= LEAST_ALPHA:
-            return self._quick_split(Z, alphas)
         try:
             statistic = NormalEquations.of(Z[train], self.targets[train], self.weight[train])
             unit, path = statistic.scale() or 1.0, statistic.ridge_path()
@@ -131,15 +127,6 @@ class Judge:
         if not logistic:
             return best
         return best_of([best, self._logistic(Z, statistic, best.alpha)])
-
-    def _quick_split(self, Z: NDArray[np.float32], alphas: Sequence[float]) -> Score:
-        """Score by a split in single precision."""
-        train, test = slice(0, self.n_train), slice(self.n_train, None)
-        try:
-            ridge = QuickRidge(Z[train], self.targets[train], self.weight[train])
-        except ValueError:  # products overflow
-            return self._worst(test)
-        return best_of(self._score(ridge.solution(alpha).outputs(Z[test]), test, alpha) for alpha in alphas)
 
     def sparse_split(self, rows: Any) -> Score:
         """Score a linear model of the columns of sparse rows by a split."""
