@@ -22,7 +22,7 @@ from craftmaps import CraftClassifier, Polynomial
 from craftmaps.dask import fit
 from tests.engines.examples import EXPLICIT, SMALL, assert_same_model, labelled_rows
 
-X, Y = labelled_rows()
+X, Y = labelled_rows(900)
 PARTS = np.array_split(np.arange(len(Y)), 12)
 COVARIANCE = SMALL | {"kernel": Polynomial(3), "metric": "covariance"}
 LOGISTIC = EXPLICIT | {"loss": "logistic"}
