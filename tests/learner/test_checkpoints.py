@@ -178,7 +178,7 @@ def test_killed_runs_end_alike(tmp_path):
 
     def finish(name):
         with start(name) as run:
-            run.communicate(timeout=120)
+            run.communicate(timeout=600)
         assert run.returncode == 0
         return (tmp_path / name).read_bytes()
 
