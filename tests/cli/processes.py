@@ -86,6 +86,11 @@ class Server:
         }
         self._run = self._asked(request, "process")
 
+    @property
+    def is_running(self):
+        """Whether a run has not been waited for."""
+        return self._run is not None
+
     def signal(self, number):
         """Send a signal to the run, which may have ended.
 

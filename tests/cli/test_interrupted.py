@@ -24,7 +24,7 @@ def options(folder, name):
     return ["--out", folder / f"{name}.craft", "--batch-rows", 10, *PLAIN]
 
 
-def wait_for(condition, seconds=30.0):
+def wait_for(condition, seconds=300.0):
     """Wait until a condition holds."""
     end = time.monotonic() + seconds
     while not condition():

@@ -31,5 +31,5 @@ def client(dask_cluster):
     from distributed import Client
 
     with Client(dask_cluster) as client:
-        client.wait_for_workers(2, timeout=60)
+        client.wait_for_workers(2, timeout=600)
         yield client

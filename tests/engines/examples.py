@@ -9,11 +9,11 @@ EXPLICIT = SMALL | {"kernel": Polynomial(2), "metric": None}
 SETTINGS = {
     "automatic": SMALL,
     "explicit": EXPLICIT,
-    "covariance": SMALL | {"kernel": Polynomial(3), "metric": "covariance", "holdout_rows": 200},
+    "covariance": SMALL | {"kernel": Polynomial(3), "metric": "covariance", "holdout_rows": 100},
 }
 
 
-def labelled_rows(n_rows=900, width=6, seed=0):
+def labelled_rows(n_rows=450, width=6, seed=0):
     """Return rows, some of them copies with other labels, and three labels that no linear rule gets right."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n_rows, width))

@@ -233,7 +233,7 @@ def in_process(*arguments, **environment):
         text=True,
         check=False,
         env=os.environ | {"PYTHONPATH": str(ROOT / "src")} | environment,
-        timeout=240,
+        timeout=1200,
     )
     assert done.returncode == 0, done.stderr
     return done
@@ -278,10 +278,10 @@ def test_an_interrupted_run_ends_its_workers(tmp_path):
         assert "parts of files on 2 workers" in line
         assert len(marked(tmp_path)) >= 3
         process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=60)
+        _, said = process.communicate(timeout=600)
     assert process.returncode == 130
     assert said.splitlines()[-1] == "craftmaps: Interrupted: nothing was kept."
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 300
     while marked(tmp_path) and time.monotonic() < deadline:
         time.sleep(0.1)
     assert not marked(tmp_path)

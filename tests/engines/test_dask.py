@@ -24,7 +24,7 @@ from tests.engines.examples import EXPLICIT, SETTINGS, SMALL, assert_same_model,
 X, Y = labelled_rows()
 NUMBERS = X[:, 0] * X[:, 1]
 WEIGHT = np.random.default_rng(1).integers(0, 3, len(Y)).astype(float)
-CUTS = {1: [], 2: [450], 4: [10, 20, 600], 7: [0, 1, 300, 300, 500, 899]}  # a hundred times larger, and empty ones
+CUTS = {1: [], 2: [225], 4: [5, 10, 300], 7: [0, 1, 150, 150, 250, 449]}  # a hundred times larger, and empty ones
 
 
 @pytest.fixture(scope="module")
@@ -57,14 +57,14 @@ def test_any_number_of_partitions_in_any_order(client, local, settings, n_parts)
 def test_labels_of_one_partition_only(client, local):
     order = np.argsort(Y, kind="stable")
     for settings in ("automatic", "explicit"):
-        parts = blocks([100, 850], X[order], Y[order])
+        parts = blocks([50, 425], X[order], Y[order])
         assert_same_model(fit(CraftClassifier(**SETTINGS[settings]), parts), local[settings])
 
 
 @pytest.mark.parametrize("change", [{"loss": "logistic"}, {"class_weight": "balanced"}], ids=["logistic", "balanced"])
 def test_what_needs_all_rows(client, change):
     order = np.argsort(Y, kind="stable")
-    parts = blocks([0, 100, 850], X[order], Y[order], WEIGHT[order])
+    parts = blocks([0, 50, 425], X[order], Y[order], WEIGHT[order])
     model = fit(CraftClassifier(**EXPLICIT | change), parts)
     assert_same_model(model, CraftClassifier(**EXPLICIT | change).fit(X, Y, WEIGHT))
 
@@ -72,15 +72,15 @@ def test_what_needs_all_rows(client, change):
 def test_features_are_kept_between_looks_if_they_fit(client, caplog):
     settings = EXPLICIT | {"loss": "logistic"}
     whole = CraftClassifier(**settings).fit(X, Y)
-    for memory_limit, words in ((None, "kept between looks"), ("200 kB", "mapped at every look")):
+    for memory_limit, words in ((None, "kept between looks"), ("100 kB", "mapped at every look")):
         caplog.clear()
         with caplog.at_level("INFO", "craftmaps.dask"):
-            assert_same_model(fit(CraftClassifier(**settings), blocks([300], X, Y), memory_limit=memory_limit), whole)
+            assert_same_model(fit(CraftClassifier(**settings), blocks([150], X, Y), memory_limit=memory_limit), whole)
         assert words in caplog.text
 
 
 def test_blocks_in_memory(client, local):
-    parts = client.persist(blocks([100, 600], X, Y))
+    parts = client.persist(blocks([50, 300], X, Y))
     assert_same_model(fit(CraftClassifier(**EXPLICIT), parts), local["explicit"])
 
 
@@ -100,30 +100,30 @@ def test_chains_share_the_threads_of_a_worker():
 
 
 def test_arrays(client, local):
-    rows, labels = da.from_array(X, chunks=(200, 4)), da.from_array(Y, chunks=333)
+    rows, labels = da.from_array(X, chunks=(100, 4)), da.from_array(Y, chunks=167)
     assert_same_model(fit(CraftClassifier(**EXPLICIT), rows, labels), local["explicit"])
-    unknown = rows[da.from_array(np.ones(len(Y), bool), chunks=200)]
-    assert_same_model(fit(CraftClassifier(**EXPLICIT), unknown, labels.rechunk(200)), local["explicit"])
+    unknown = rows[da.from_array(np.ones(len(Y), bool), chunks=100)]
+    assert_same_model(fit(CraftClassifier(**EXPLICIT), unknown, labels.rechunk(100)), local["explicit"])
 
 
 def test_numbers_with_weights(client):
     two = np.c_[NUMBERS, X[:, 2]]
     for y in (NUMBERS, two):
-        rows, targets = da.from_array(X, chunks=(250, -1)), da.from_array(y, chunks=250)
-        weight = da.from_array(WEIGHT, chunks=100)
+        rows, targets = da.from_array(X, chunks=(125, -1)), da.from_array(y, chunks=125)
+        weight = da.from_array(WEIGHT, chunks=50)
         model = fit(CraftRegressor(**SMALL), rows, targets, sample_weight=weight)
         assert_same_model(model, CraftRegressor(**SMALL).fit(X, y, WEIGHT))
 
 
 def test_sparse_chunks(client, local):
-    rows = da.from_array(X, chunks=(300, -1)).map_blocks(csr_matrix)
-    assert_same_model(fit(CraftClassifier(**EXPLICIT), rows, da.from_array(Y, chunks=300)), local["explicit"])
+    rows = da.from_array(X, chunks=(150, -1)).map_blocks(csr_matrix)
+    assert_same_model(fit(CraftClassifier(**EXPLICIT), rows, da.from_array(Y, chunks=150)), local["explicit"])
 
 
 def test_float32_rows(client):
     rows = X.astype(np.float32)
     whole = CraftClassifier(**SMALL).fit(rows, Y)
-    model = fit(CraftClassifier(**SMALL), da.from_array(rows, chunks=(200, -1)), da.from_array(Y))
+    model = fit(CraftClassifier(**SMALL), da.from_array(rows, chunks=(100, -1)), da.from_array(Y))
     assert repr(model.choices_) == repr(whole.choices_)
     assert model.predict_proba(rows).dtype == np.float32
     scores = np.sort(whole.decision_function(rows), axis=1)
@@ -147,7 +147,7 @@ def test_dataframes(client):
 
 
 def test_without_a_cluster(local):
-    rows, labels = da.from_array(X, chunks=(200, -1)), da.from_array(Y, chunks=200)
+    rows, labels = da.from_array(X, chunks=(100, -1)), da.from_array(Y, chunks=100)
     assert_same_model(fit(CraftClassifier(**SMALL), rows, labels), local["automatic"])
 
 
@@ -155,7 +155,7 @@ def test_without_a_cluster(local):
 def test_columns_that_do_not_fit_a_worker_are_counted_one_share_after_another(client, caplog, packed):
     settings = EXPLICIT | {"n_components": 1400, "packed": packed}
     whole = CraftClassifier(**settings).fit(X, Y)
-    parts = blocks([0, 100, 700], X, Y)
+    parts = blocks([0, 50, 350], X, Y)
     with caplog.at_level("INFO", "craftmaps.dask"):
         model = fit(CraftClassifier(**settings), parts, memory_limit="12 MB" if packed else "16 MB")
     assert "in 2 passes" in caplog.text

@@ -22,7 +22,7 @@ from craftmaps import CraftClassifier, Polynomial
 from craftmaps.dask import fit
 from tests.engines.examples import EXPLICIT, SMALL, assert_same_model, labelled_rows
 
-X, Y = labelled_rows()
+X, Y = labelled_rows(900)
 PARTS = np.array_split(np.arange(len(Y)), 12)
 COVARIANCE = SMALL | {"kernel": Polynomial(3), "metric": "covariance"}
 LOGISTIC = EXPLICIT | {"loss": "logistic"}
@@ -52,14 +52,14 @@ def test_a_killed_worker_changes_nothing(client, phase, settings, memory_limit):
     parts = [delayed(slow_block)(rows, 0.05 if phase == "look" else 0.2) for rows in PARTS]
     with ThreadPoolExecutor(1) as pool:
         fitted = pool.submit(fit, model, parts, client=client, memory_limit=memory_limit)
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 600
         while client.run_on_scheduler(n_steps_done, prefix=f"craftmaps_{phase}") < 2 and time.monotonic() < deadline:
             time.sleep(0.02)
         assert not fitted.done()
         os.kill(victim, signal.SIGKILL)
-        fitted.result(timeout=60)
+        fitted.result(timeout=600)
     assert_same_model(model, CraftClassifier(**settings).fit(X, Y))
-    client.wait_for_workers(2, timeout=60)
+    client.wait_for_workers(2, timeout=600)
     assert victim not in client.run(os.getpid).values()
 
 

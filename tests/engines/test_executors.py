@@ -14,7 +14,7 @@ from craftmaps.learners.partitions import to_ship
 from tests.engines.examples import EXPLICIT, SETTINGS, assert_same_model, labelled_rows
 
 X, Y = labelled_rows()
-PARTS = np.split(np.arange(len(Y)), [0, 10, 400, 400, 700])
+PARTS = np.split(np.arange(len(Y)), [0, 5, 200, 200, 350])
 
 
 def read_block(rows):
@@ -54,13 +54,13 @@ def test_joblib():
 
 
 def test_a_settled_estimator_keeps_its_features():
-    model = CraftClassifier(loss="squared", **SETTINGS["covariance"]).fit(X[:300], Y[:300])
+    model = CraftClassifier(loss="squared", **SETTINGS["covariance"]).fit(X[:150], Y[:150])
     features, coef = model.features_, model.coef_
-    tally = tally_blocks(model, [(X[300:], Y[300:], np.full(600, 2.0))])
+    tally = tally_blocks(model, [(X[150:], Y[150:], np.full(300, 2.0))])
     assert tally.features.difference(features) is None
-    assert (tally.n_rows, tally.statistic.weight, model.n_rows_seen_) == (600, 1200.0, 300)
+    assert (tally.n_rows, tally.statistic.weight, model.n_rows_seen_) == (300, 600.0, 150)
     np.testing.assert_array_equal(model.coef_, coef)
-    assert (model.tally_ + tally).n_rows == 900
+    assert (model.tally_ + tally).n_rows == 450
     assert tally_blocks(model, []).n_rows == 0
 
 

@@ -51,7 +51,7 @@ def test_connect(tmp_path):
             cwd=ROOT,
             capture_output=True,
             text=True,
-            timeout=300,
+            timeout=1800,
             check=False,
         )
     assert done.returncode == 0, done.stderr[-3000:]

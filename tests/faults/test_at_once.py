@@ -58,7 +58,7 @@ def test_a_forked_child_transforms(many_rows, name):
         queue = context.Queue()
         child = context.Process(target=_transform_in_child, args=(feature_map, many_rows, queue))
         child.start()
-        result = queue.get(timeout=60)
-        child.join(timeout=60)
+        result = queue.get(timeout=600)
+        child.join(timeout=600)
     assert child.exitcode == 0
     np.testing.assert_array_equal(result, expected)

@@ -140,7 +140,7 @@ def test_tasks_share_blas_with_one_thread_which_is_given_back():
         return {info["num_threads"] for info in ThreadpoolController().info() if info["user_api"] == "blas"}
 
     before, inside = blas(), []
-    waiting = threading.Barrier(2, timeout=60)
+    waiting = threading.Barrier(2, timeout=600)
 
     def user():
         parallel.for_each(lambda _: (waiting.wait(), inside.append(blas())), [0])
@@ -168,16 +168,16 @@ def test_blas_is_given_back_by_whoever_leaves_last():
         def first():
             with parallel.serial_blas:
                 entered.set()
-                may_leave.wait(60)
+                may_leave.wait(600)
             has_left.set()
-            may_end.wait(60)  # stays alive, so that it could keep the setting
+            may_end.wait(600)  # stays alive, so that it could keep the setting
 
         thread = threading.Thread(target=first)
         thread.start()
-        assert entered.wait(60)
+        assert entered.wait(600)
         with parallel.serial_blas:
             may_leave.set()
-            assert has_left.wait(60)
+            assert has_left.wait(600)
             assert blas() == {1}
         assert blas() == {2}
         may_end.set()

@@ -174,7 +174,7 @@ def test_landmarks_are_exact_and_predictions_know_the_remainder(unit, kernel):
     assert predicted_error(wide, unit) >= missing
 
 
-@pytest.mark.parametrize("kernel", [Gaussian(), Laplace(), NeuralTangent(2)], ids=str)
+@pytest.mark.parametrize("kernel", [Gaussian(), Laplace(1.0, 8), NeuralTangent(2, 8)], ids=str)
 def test_plan_compares_maps_of_them(kernel):
     choices = plan(normalize(load_digits().data[:600] - 5), kernel, target_error=0.3)
     assert choices[0].predicted_error <= 0.3

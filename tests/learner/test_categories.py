@@ -187,7 +187,7 @@ def test_single_precision():
 
 
 def test_threads_change_nothing():
-    X, y = table(1500)
+    X, y = table(1000)
     with craftmaps.threads(1):
         one = regressor().fit(X, y)
     with craftmaps.threads(2):

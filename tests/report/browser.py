@@ -19,7 +19,7 @@ CHROMIUM = shutil.which("chromium")
 class Browser:
     """One page of a browser; what it logs and asks the network for is kept."""
 
-    def __init__(self, profile, seconds=90):
+    def __init__(self, profile, seconds=300):
         self.seconds = seconds
         (read_here, write_there), (read_there, write_here) = os.pipe(), os.pipe()
         # Chromium wants descriptors 3 and 4; numbers that are high do not collide with them.

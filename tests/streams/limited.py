@@ -49,7 +49,7 @@ class LimitedReader:
             env=dict(os.environ, OPENBLAS_NUM_THREADS="1", CRAFTMAPS_NUM_THREADS="1"),
         )
 
-    def read(self, path, settings=None, seconds=8, n_bytes=4 << 30):
+    def read(self, path, settings=None, seconds=30, n_bytes=4 << 30):
         """Return the outcome: its kind ("rows", an error or an exit code), the error message, and the memory taken."""
         self._process.stdin.write(json.dumps([str(path), settings or {}, seconds, n_bytes]).encode() + b"\n")
         self._process.stdin.flush()

@@ -179,7 +179,7 @@ for i, _ in enumerate(streams.open("-")):
         assert process.stdout.readline() == b"block\n"
         time.sleep(0.5)
         process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=20) != 0
+        assert process.wait(timeout=300) != 0
         message = process.stderr.read()
     assert b"KeyboardInterrupt" in message
     assert b"Fatal" not in message
