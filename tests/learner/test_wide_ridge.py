@@ -57,6 +57,12 @@ def test_rows_of_zeros_and_of_extreme_sizes():
     Z = np.array([[0.0, 0.0], [1e30, -1e30], [1e-30, 0.0]])
     found = stored(Z)[np.arange(3)]
     np.testing.assert_allclose(found, Z, rtol=1e-4)
+    tiny = np.array([[1e-38, 1e-45], [1.0, 2.0]], np.float32)
+    np.testing.assert_allclose(stored(tiny)[np.arange(2)], [[0.0, 0.0], [1.0, 2.0]], rtol=1e-4)
+    np.testing.assert_allclose(stored(tiny).squares, [0.0, 5.0], rtol=1e-6)
+    for bad in (np.nan, np.inf, -np.inf):
+        with pytest.raises(ValueError, match="finite"):
+            stored(np.array([[1.0, bad], [1.0, 2.0]]))
 
 
 @pytest.mark.parametrize("value", [np.inf, np.nan, 1e200])

@@ -11,6 +11,7 @@ from craftmaps._rows.tiling import frozen
 from craftmaps._system.threads import cut, for_each
 
 _LARGEST = float(np.iinfo(np.int16).max)
+_SMALLEST = 1e-33  # what divides the largest number within float32
 _MAPPED_ROWS, _ROUNDED_ROWS = 1024, 64
 _CONVERTED, _FEWEST_ROWS = 2**20, 64  # numbers that become float32 at a time, and rows
 _LINE = (0,) * 16  # columns that are multiplied together
@@ -60,14 +61,16 @@ class StoredFeatures:
 
         def work(part: slice) -> None:
             rows, into = Z[part], slice(first + part.start, first + part.stop)
-            with np.errstate(over="ignore", invalid="ignore"):
-                self.squares[into] = np.einsum("ij,ij->i", rows, rows, dtype=np.float64)
-                largest = np.maximum(rows.max(axis=1), -rows.min(axis=1)).astype(np.float64)
-                largest[~(largest > 0) | ~np.isfinite(largest)] = 1.0
-                rows *= (_LARGEST / largest)[:, None].astype(rows.dtype)
-                np.rint(rows, out=rows)
-                self.numbers[into] = np.nan_to_num(rows, copy=False, posinf=0.0, neginf=0.0)
-                self.factors[into] = largest / _LARGEST
+            largest = np.maximum(rows.max(axis=1), -rows.min(axis=1)).astype(np.float64)
+            is_finite = np.isfinite(largest)
+            rows[~is_finite] = 0
+            scales = np.where(is_finite & (largest > _SMALLEST), largest, 1.0) / _LARGEST
+            rows *= (1 / scales)[:, None].astype(rows.dtype)
+            with np.errstate(over="ignore"):
+                self.squares[into] = np.where(is_finite, np.einsum("ij,ij->i", rows, rows) * scales**2, np.inf)
+                self.factors[into] = scales
+            np.rint(rows, out=rows)
+            self.numbers[into] = rows
 
         for_each(work, cut(len(Z), _ROUNDED_ROWS))
 
