@@ -76,7 +76,9 @@ class StoredFeatures:
 
     def __getitem__(self, positions: slice | NDArray[np.int64]) -> NDArray[np.float32]:
         """Return the features of some rows."""
-        return np.multiply(self.numbers[positions], self.factors[positions, None], dtype=np.float32)
+        rows = self.numbers[positions].astype(np.float32)
+        rows *= self.factors[positions, None]
+        return rows
 
     @property
     def shape(self) -> tuple[int, int]:
