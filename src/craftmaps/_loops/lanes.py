@@ -13,14 +13,13 @@ from numpy.typing import DTypeLike, NDArray
 
 from craftmaps._loops.compiled import loop
 from craftmaps._loops.squares import load_square
-from craftmaps._loops.vector_type import fetch, gather, load, spread, spread_like, store
-from craftmaps._loops.vectors import VECTOR_BYTES
+from craftmaps._loops.vector_type import fetch, gather, load, spread, spread_like, store, vector_width
 
 LINE_BYTES = 64
 # A vector load that straddles two cache lines costs double, and NumPy aligns to 16 bytes only.
 _ALIGNMENT = 64
 # What follows is measured: how much of a row is loaded before the next few rows, and how far ahead lines are fetched.
-_PIECE_BYTES = 1024
+_PIECE_VECTORS = 32
 _COLUMNS_AHEAD = 4
 _STRIDED_AHEAD = 128
 # Columns of which the numbers are gathered, and the cache lines fetched, in turn.
@@ -58,7 +57,7 @@ def load_dense(X, position, factor, tiles, line):
     elif X.strides[0] == X.itemsize:
         _load_columns(X, n_whole, position, factor, tiles, line)
     else:
-        _load_strided(X, n_whole * lanes, position, factor, tiles, line)
+        n_columns = _load_strided(X, n_whole * lanes, position, factor, tiles, line)
     for row in range(X.shape[0]):
         x, lane = tiles[row // lanes], row % lanes
         for k in range(n_columns if row < n_whole * lanes else 0, X.shape[1]):
@@ -73,9 +72,9 @@ def _load_rows(X, n_rows, position, factor, tiles, line):
     of them, so that the lines of the tile are still in the first-level cache when the next few rows come.
     """
     lanes = len(line)
-    width = min(lanes, VECTOR_BYTES // X.itemsize)
+    width = vector_width(X, line)
     n_columns = X.shape[1] // width * width
-    piece = _PIECE_BYTES // X.itemsize
+    piece = _PIECE_VECTORS * width
     for row in range(0, n_rows, lanes):
         x = tiles[row // lanes]
         for first in range(0, n_columns, piece):
@@ -102,24 +101,26 @@ def _load_columns(X, n_tiles, position, factor, tiles, line):
 
 @loop
 def _load_strided(X, n_rows, position, factor, tiles, line):
-    """Load whole tiles from rows and columns of which neither are contiguous, in the order of `_load_rows`."""
+    """Load whole tiles from rows and columns of which neither are contiguous, like `_load_rows`."""
     lanes = len(line)
-    width = min(lanes, VECTOR_BYTES // X.itemsize)
-    piece = _PIECE_BYTES // X.itemsize
+    width = vector_width(X, line)
+    n_columns = X.shape[1] // _GATHERED * _GATHERED
+    piece = _PIECE_VECTORS * width
     # One number of every cache line is enough to fetch it.
     row_step = min(width, max(1, LINE_BYTES // max(1, abs(X.strides[0]))))
     column_step = min(_GATHERED, max(1, LINE_BYTES // max(1, abs(X.strides[1]))))
     for row in range(0, n_rows, lanes):
         x = tiles[row // lanes]
-        for first in range(0, X.shape[1], piece):
+        for first in range(0, n_columns, piece):
             for lane in range(0, lanes, width):
-                for start in range(first, min(first + piece, X.shape[1]), _GATHERED):
+                for start in range(first, min(first + piece, n_columns), _GATHERED):
                     for k in range(start, start + _GATHERED, column_step):
                         for i in range(0, width, row_step):
                             fetch(X, row + lane + i, k + _STRIDED_AHEAD)
-                    for k in range(start, min(start + _GATHERED, X.shape[1])):
+                    for k in range(start, start + _GATHERED):
                         numbers = gather(X, row + lane, k, line)
                         store(x, position[k] * lanes + lane, spread_like(factor[k], numbers) * numbers)
+    return n_columns
 
 
 @loop

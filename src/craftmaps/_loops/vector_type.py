@@ -118,6 +118,17 @@ def _place(context, builder, array_type, array, row, column):
 
 
 @intrinsic
+def vector_width(typingctx, x, line):
+    """Emit how many numbers of a line one vector holds, as a constant: `x.itemsize` is none to the compiler."""
+    count = min(line.count, VECTOR_BYTES * 8 // x.dtype.bitwidth)
+
+    def codegen(context, builder, signature, args):
+        return context.get_constant(signature.return_type, count)
+
+    return types.intp(x, line), codegen
+
+
+@intrinsic
 def gather(typingctx, X, row, column, line):
     """Emit the vector of numbers of a column of X, from a row on; rows and columns may have any strides."""
 
