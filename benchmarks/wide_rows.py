@@ -60,7 +60,7 @@ def loop_alone(feature_map: SubsampledHadamard) -> Callable[[], None]:
     """Return the loop of a subsampled Hadamard map, run on one tile as often as the rows need it."""
     subsample, line = feature_map._subsample(), lanes.line_for(16, np.float32)
     tiles = lanes.aligned_empty(WIDTH * len(line), np.float32).reshape(1, -1)
-    total = lanes.aligned_empty(feature_map.residues_.size * len(line), np.float32)
+    total = lanes.aligned_empty(len(line) << subsample.log2_chunk, np.float32)
     out = np.empty((len(line), feature_map.residues_.size), np.float32)
 
     def run() -> None:
