@@ -35,7 +35,7 @@ def aligned_empty(size: int, dtype: DTypeLike) -> NDArray:
     """Allocate a vector that starts on a cache line."""
     itemsize = np.dtype(dtype).itemsize
     room = np.empty(size + _ALIGNMENT // itemsize, dtype)
-    start = (-room.ctypes.data % _ALIGNMENT) // itemsize
+    start = (-room.__array_interface__["data"][0] % _ALIGNMENT) // itemsize  # faster than `room.ctypes`
     return room[start : start + size]
 
 
