@@ -11,7 +11,7 @@ from craftmaps._loops.compiled import entry, loop
 from craftmaps._loops.squares import store_square
 from craftmaps._loops.vector_type import load, spread, store
 from craftmaps._loops.vectors import (
-    VECTOR_BYTES,
+    SQUARE_BYTES,
     add_line,
     add_products1,
     add_products4,
@@ -174,7 +174,7 @@ def _store(z, lines, count, pieces, out, row, column, line):
     """
     lanes = len(line)
     n_rows = min(lanes, out.shape[0] - row)
-    width = min(lanes, VECTOR_BYTES // out.itemsize)
+    width = min(lanes, SQUARE_BYTES // out.itemsize)
     done = 0
     if n_rows == lanes and out.strides[1] == out.itemsize:
         while done + lanes <= count:

@@ -13,7 +13,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from craftmaps._loops.compiled import loop
 from craftmaps._loops.squares import load_square
-from craftmaps._loops.vector_type import fetch, gather, load, spread, spread_like, store, vector_width
+from craftmaps._loops.vector_type import fetch, gather, load, spread, spread_like, square_width, store
 
 LINE_BYTES = 64
 # A vector load that straddles two cache lines costs double, and NumPy aligns to 16 bytes only.
@@ -72,7 +72,7 @@ def _load_rows(X, n_rows, position, factor, tiles, line):
     of them, so that the lines of the tile are still in the first-level cache when the next few rows come.
     """
     lanes = len(line)
-    width = vector_width(X, line)
+    width = square_width(X, line)
     n_columns = X.shape[1] // width * width
     piece = _PIECE_VECTORS * width
     for row in range(0, n_rows, lanes):
@@ -104,7 +104,7 @@ def _load_columns(X, n_tiles, position, factor, tiles, line):
 def _load_strided(X, n_rows, position, factor, tiles, line):
     """Load whole tiles from rows and columns of which neither are contiguous, like `_load_rows`."""
     lanes = len(line)
-    width = vector_width(X, line)
+    width = square_width(X, line)
     n_columns = X.shape[1] // _GATHERED * _GATHERED
     piece = _PIECE_VECTORS * width
     # One number of every cache line is enough to fetch it.

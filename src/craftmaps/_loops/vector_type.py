@@ -16,7 +16,7 @@ from numba.core import cgutils
 from numba.core.datamodel import models
 from numba.extending import intrinsic, overload, register_model
 
-from craftmaps._loops.vectors import VECTOR_BYTES, prefetch, spread_number
+from craftmaps._loops.vectors import SQUARE_BYTES, prefetch, spread_number
 
 
 class Vector(types.Type):
@@ -118,9 +118,9 @@ def _place(context, builder, array_type, array, row, column):
 
 
 @intrinsic
-def vector_width(typingctx, x, line):
-    """Emit how many numbers of a line one vector holds, as a constant: `x.itemsize` is none to the compiler."""
-    count = min(line.count, VECTOR_BYTES * 8 // x.dtype.bitwidth)
+def square_width(typingctx, x, line):
+    """Emit how many rows of x are loaded together, as a constant: `x.itemsize` is none to the compiler."""
+    count = min(line.count, SQUARE_BYTES * 8 // x.dtype.bitwidth)
 
     def codegen(context, builder, signature, args):
         return context.get_constant(signature.return_type, count)
@@ -142,7 +142,7 @@ def gather(typingctx, X, row, column, line):
             numbers = builder.insert_element(numbers, number, ir.Constant(ir.IntType(32), i))
         return numbers
 
-    count = min(line.count, VECTOR_BYTES * 8 // X.dtype.bitwidth)
+    count = min(line.count, SQUARE_BYTES * 8 // X.dtype.bitwidth)
     return Vector(X.dtype, count)(X, types.intp, types.intp, line), codegen
 
 

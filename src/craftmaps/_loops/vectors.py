@@ -11,21 +11,25 @@ Numba's cache does not notice changes of this file: after one, remove the caches
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
+from numba.core.registry import cpu_target
 from numba.extending import intrinsic
 
 from craftmaps._loops import LOOK_AHEAD
 
-# Eight of the sixteen 256-bit registers hold the values of a radix-8 butterfly; where the
-# machine has other widths, LLVM splits or joins these vectors.
-VECTOR_BYTES = 32
+# Sixteen registers of 32 bytes hold the values of a radix-8 butterfly; with AVX-512 there are 32 registers of 64 bytes.
+# Where the machine has other widths, LLVM splits or joins these vectors. Numba may be told to use less than it has.
+_FEATURES = cpu_target.target_context.codegen().magic_tuple()[2].split(",")
+VECTOR_BYTES = 64 if {"+avx512f", "+avx512vl"} <= set(_FEATURES) else 32
+# Rows go in and out in shorter vectors: more of them at once do not fit into one set of the cache.
+SQUARE_BYTES = 32
 
 
-def line_slots(context, builder, array_type, array, line_type, offset):
+def line_slots(context, builder, array_type, array, line_type, offset, n_bytes=VECTOR_BYTES):
     """Give the vector type, its alignment and pointers to the vectors of the line at offset."""
     lanes = line_type.count
     data = context.make_array(array_type)(context, builder, array).data
     itemsize = array_type.dtype.bitwidth // 8
-    width = min(lanes, VECTOR_BYTES // itemsize)
+    width = min(lanes, n_bytes // itemsize)
     vector = ir.VectorType(context.get_value_type(array_type.dtype), width)
     slots = []
     for part in range(0, lanes, width):
