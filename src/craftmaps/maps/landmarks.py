@@ -91,7 +91,6 @@ class LandmarkMap(KernelMap):
         self.random_state = random_state
 
     _State = LandmarkState
-    _shows_nonfinite_rows = True
 
     def partial_fit(self, X: Rows, y: None = None) -> Self:
         """Draw landmarks from these rows and all earlier ones; the division into blocks does not matter."""
@@ -194,6 +193,11 @@ class LandmarkMap(KernelMap):
         if not has_finite_sums(dot):
             self._refuse_nonfinite(X)
         return self.kernel.of_dot_products(dot)
+
+    @property
+    def _shows_nonfinite_rows(self) -> bool:
+        """Whether every entry is multiplied: zeros of sparse landmarks are not there."""
+        return not issparse(self.landmarks_)
 
     def _penalty(self) -> NDArray[np.float64] | None:
         """Return the kernel matrix of the landmarks unless features are whitened."""
