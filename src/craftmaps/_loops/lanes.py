@@ -19,8 +19,8 @@ LINE_BYTES = 64
 # A vector load that straddles two cache lines costs double, and NumPy aligns to 16 bytes only.
 _ALIGNMENT = 64
 # What follows is measured: how much of a row is loaded before the next few rows, and how far ahead lines are fetched.
+# Long pieces of contiguous columns the processor fetches ahead by itself, and better.
 _PIECE_VECTORS = 32
-_COLUMNS_AHEAD = 8
 _STRIDED_AHEAD = 128
 # Columns of which the numbers are gathered, and the cache lines fetched, in turn.
 _GATHERED = 8
@@ -91,10 +91,8 @@ def _load_columns(X, n_tiles, position, factor, tiles, line):
     All tiles at once: they share the cache lines and memory pages of a column.
     """
     lanes = len(line)
-    step, rows_fetched = X.strides[1] // X.itemsize, LINE_BYTES // X.itemsize
+    step = X.strides[1] // X.itemsize
     for k in range(X.shape[1]):
-        for row in range(0, n_tiles * lanes, rows_fetched):
-            fetch(X, row, k + _COLUMNS_AHEAD)
         number, at = spread(factor[k], line), position[k] * lanes
         for t in range(n_tiles):
             store(tiles[t], at, number * load(X, k * step + t * lanes, line))
