@@ -74,6 +74,17 @@ def test_transform_refuses_and_the_map_still_works(rows, name, case):
     np.testing.assert_array_equal(feature_map.transform(rows), expected)
 
 
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("landmarks", [np.asarray, csr_matrix])
+@pytest.mark.parametrize("lay_out", [np.asarray, np.asfortranarray, csr_matrix])
+def test_landmarks_that_are_zero_there_do_not_hide_an_entry(rows, value, landmarks, lay_out):
+    X = rows.copy()
+    X[:, 4] = 0
+    feature_map = LandmarkMap(Exponential(), n_components=5, random_state=0).fit(landmarks(X))
+    with pytest.raises(ValueError, match="contains"):
+        feature_map.transform(lay_out(with_entry(X, value)))
+
+
 @pytest.mark.parametrize("name", MAPS)
 def test_a_failed_fit_leaves_the_earlier_one(rows, name):
     feature_map = clone(MAPS[name]).fit(rows)

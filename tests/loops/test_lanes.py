@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix, random
 
+from craftmaps._loops import lanes
 from craftmaps._loops.lanes import aligned_empty, line_for, load_csr, load_dense
+from craftmaps._rows.tiling import frozen
 
 PRECISIONS = pytest.mark.parametrize("dtype", [np.float32, np.float64])
 
@@ -15,8 +17,21 @@ def layout(n_rows, width, dtype, n_numbers):
     position = rng.permutation(n_numbers)[:width]
     factor = rng.normal(size=width).astype(dtype)
     line = line_for(n_rows, dtype)
-    tiles = np.full((-(-n_rows // len(line)), n_numbers * len(line)), 7, dtype)  # to be overwritten
-    return position, factor, tiles, line
+    return position, factor, empty_tiles(n_rows, n_numbers, line, dtype), line
+
+
+def empty_tiles(n_rows, n_numbers, line, dtype):
+    """Return tiles to be overwritten, each with a free line at its end."""
+    n_tiles = -(-n_rows // len(line))
+    tiles = lanes.aligned_empty(n_tiles * (n_numbers + 1) * len(line), dtype).reshape(n_tiles, -1)
+    tiles[:] = 7
+    return tiles
+
+
+def assert_loaded(X, position, factor, tiles, line):
+    """Compare all but the free lines."""
+    loaded = tiles[:, : -len(line)]
+    np.testing.assert_array_equal(loaded, in_tiles(X, position, factor, loaded, line))
 
 
 def in_tiles(X, position, factor, tiles, line):
@@ -36,21 +51,46 @@ def test_load_dense(dtype, n_rows, width, n_numbers):
     X = np.random.default_rng(0).normal(size=(n_rows, width)).astype(dtype)
     position, factor, tiles, line = layout(n_rows, width, dtype, n_numbers)
     load_dense(X, position, factor, tiles, line)
-    np.testing.assert_array_equal(tiles, in_tiles(X, position, factor, tiles, line))
+    assert_loaded(X, position, factor, tiles, line)
+
+
+LAYOUTS = {
+    "rows contiguous": np.ascontiguousarray,
+    "columns contiguous": np.asfortranarray,
+    "some rows": lambda X: np.repeat(X, 2, axis=0)[::2],
+    "some columns": lambda X: np.c_[X, X][:, 1 : 1 + X.shape[1]],
+    "every other column": lambda X: np.repeat(X, 2, axis=1)[:, ::2],
+    "every twentieth column": lambda X: np.repeat(X, 20, axis=1)[:, ::20],
+    "every other row of contiguous columns": lambda X: np.asfortranarray(np.repeat(X, 2, axis=0))[::2],
+    "rows backwards": lambda X: X[::-1].copy()[::-1],
+    "columns backwards": lambda X: X[:, ::-1].copy()[:, ::-1],
+    "contiguous columns backwards": lambda X: np.asfortranarray(X[::-1])[::-1],
+    "one row for all": lambda X: np.broadcast_to(X[0], X.shape),
+    "one number for all columns": lambda X: np.broadcast_to(X[:, :1], X.shape),
+    "read-only": lambda X: frozen(X),
+}
 
 
 @PRECISIONS
-@pytest.mark.parametrize(("n_rows", "width", "n_numbers"), [(1, 1, 1), (5, 5, 8), (37, 12, 16), (70, 33, 33)])
 @pytest.mark.parametrize(
-    "lay_out",
-    [np.asfortranarray, lambda X: np.c_[X, X][:, 1 : 1 + X.shape[1]], lambda X: X[::-1]],
-    ids=["columns contiguous", "some columns", "rows backwards"],
+    ("n_rows", "width", "n_numbers"), [(1, 1, 1), (1, 300, 512), (4, 9, 9), (5, 5, 8), (37, 12, 16), (70, 523, 523)]
 )
-def test_load_dense_takes_contiguous_rows_or_columns(dtype, n_rows, width, n_numbers, lay_out):
+@pytest.mark.parametrize("lay_out", LAYOUTS.values(), ids=LAYOUTS)
+def test_load_dense_takes_rows_of_any_layout(fences, dtype, n_rows, width, n_numbers, lay_out):
     X = lay_out(np.random.default_rng(0).normal(size=(n_rows, width)).astype(dtype))
     position, factor, tiles, line = layout(n_rows, width, dtype, n_numbers)
     load_dense(X, position, factor, tiles, line)
-    np.testing.assert_array_equal(tiles, in_tiles(X, position, factor, tiles, line))
+    assert_loaded(X, position, factor, tiles, line)
+    assert fences() == 0
+
+
+@PRECISIONS
+@pytest.mark.parametrize("lay_out", LAYOUTS.values(), ids=LAYOUTS)
+def test_load_dense_keeps_the_free_line(dtype, lay_out):
+    X = lay_out(np.random.default_rng(0).normal(size=(32, 40)).astype(dtype))
+    position, factor, tiles, line = layout(32, 40, dtype, 40)
+    load_dense(X, position, factor, tiles, line)
+    assert (tiles[:, -len(line) :] == 7).all()
 
 
 @PRECISIONS
@@ -59,7 +99,7 @@ def test_load_csr(dtype, n_rows, width, n_numbers):
     X = csr_matrix(random(n_rows, width, density=0.5, random_state=0, dtype=dtype))
     position, factor, tiles, line = layout(n_rows, width, dtype, n_numbers)
     load_csr(X.data, X.indices, X.indptr.astype(np.int64), position, factor, tiles, line)
-    np.testing.assert_array_equal(tiles, in_tiles(X.toarray(), position, factor, tiles, line))
+    assert_loaded(X.toarray(), position, factor, tiles, line)
 
 
 @PRECISIONS
@@ -70,7 +110,7 @@ def test_duplicate_entries_of_csr_add_up(dtype):
     factor[:] = 0.5
     load_csr(data, indices, indptr, position, factor, tiles, line)
     X = np.array([[2, 0, 5], [0, 24, 0]], dtype)
-    np.testing.assert_array_equal(tiles, in_tiles(X, position, factor, tiles, line))
+    assert_loaded(X, position, factor, tiles, line)
 
 
 @PRECISIONS

@@ -13,7 +13,21 @@ from tests.loops.naive import subsampled_matrix
 @pytest.mark.parametrize("layout", [np.asarray, csr_matrix], ids=["dense", "csr"])
 @pytest.mark.parametrize(
     ("width", "n_components"),
-    [(1, 1), (1, 3), (2, 1), (5, 5), (12, 4), (12, 40), (64, 64), (100, 1), (100, 7), (100, 33), (257, 64)],
+    [
+        (1, 1),
+        (1, 3),
+        (2, 1),
+        (5, 5),
+        (12, 4),
+        (12, 40),
+        (64, 64),
+        (100, 1),
+        (100, 7),
+        (100, 33),
+        (257, 64),
+        (500, 300),
+        (900, 600),
+    ],
 )
 def test_equals_the_matrix(dtype, layout, width, n_components):
     X = np.random.default_rng(width).normal(size=(21, width)).astype(dtype)

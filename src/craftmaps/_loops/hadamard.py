@@ -11,10 +11,15 @@ from craftmaps._loops.compiled import entry, loop
 from craftmaps._loops.squares import store_square
 from craftmaps._loops.vector_type import load, spread, store
 from craftmaps._loops.vectors import (
-    VECTOR_BYTES,
+    SQUARE_BYTES,
     add_line,
     add_products1,
     add_products4,
+    added1,
+    added2,
+    added4,
+    added8,
+    added16,
     butterfly2,
     butterfly4,
     butterfly8,
@@ -24,7 +29,6 @@ from craftmaps._loops.vectors import (
     flipped4,
     flipped8,
     flipped16,
-    scale_line,
 )
 
 # Pieces of 2^10 lines (64 KiB) stay in the second-level cache while their small strides run.
@@ -53,7 +57,8 @@ Subsample = namedtuple("Subsample", "outer residues log2_chunk")
 Subsample.__doc__ = """Which rows of a Hadamard matrix of order R * B a down-projection keeps.
 
 Row (a, b) of H_R (x) H_B needs chunk c of the input only through H_B and the sign H_R[a, c].
-So outer[c, e] is that sign for output e, residues[e] is its b, and B is 2^log2_chunk.
+So outer[c, b] is that sign for the output with residue b, residues[e] is the b of output e, and B is 2^log2_chunk.
+Residues that no output has get any sign: they are added up for nothing, which is cheaper than to choose.
 """
 
 Fold = namedtuple("Fold", "places outputs log2_chunk")
@@ -169,7 +174,7 @@ def _store(z, lines, count, pieces, out, row, column, line):
     """
     lanes = len(line)
     n_rows = min(lanes, out.shape[0] - row)
-    width = min(lanes, VECTOR_BYTES // out.itemsize)
+    width = min(lanes, SQUARE_BYTES // out.itemsize)
     done = 0
     if n_rows == lanes and out.strides[1] == out.itemsize:
         while done + lanes <= count:
@@ -296,25 +301,44 @@ def maclaurin_rows(tiles, draw, weight, z, factor, out, line, wide):
 
 @loop
 def _accumulate(z, first, chunk, subsample, total, line):
-    """Transform one chunk of the input and add what it gives to every output."""
-    outer, residues = subsample.outer, subsample.residues
-    transform(z, first, subsample.log2_chunk, line)
-    for e in range(residues.size):
-        sign = z.dtype.type(outer[chunk, e])
-        if chunk == 0:
-            scale_line(total, e, z, first + residues[e], sign, line)
-        else:
-            add_line(total, e, z, first + residues[e], sign, line)
+    """Transform one chunk of the input and add its lines, with their signs, to the sums; z is overwritten.
+
+    They are added in the last pass, which saves one way through the cache.
+    """
+    lanes, signs, log2_size = len(line), subsample.outer, subsample.log2_chunk
+    log2_radix = log2_size
+    while log2_radix != _next_radix(log2_radix):
+        log2_radix -= _next_radix(log2_radix)
+    log2_piece = log2_size - log2_radix
+    if log2_piece:
+        for piece in range(1 << log2_radix):
+            _transform_from(z, first + (piece << log2_piece), log2_piece, 0, line)
+    n, start, sign = 1 << log2_piece, first * lanes, chunk << log2_size
+    if log2_radix == 4:
+        for i in range(n):
+            added16(total, i * lanes, z, start + i * lanes, n, signs, sign + i, line)
+    elif log2_radix == 3:
+        for i in range(n):
+            added8(total, i * lanes, z, start + i * lanes, n, signs, sign + i, line)
+    elif log2_radix == 2:
+        for i in range(n):
+            added4(total, i * lanes, z, start + i * lanes, n, signs, sign + i, line)
+    elif log2_radix == 1:
+        for i in range(n):
+            added2(total, i * lanes, z, start + i * lanes, n, signs, sign + i, line)
+    else:
+        added1(total, 0, z, start, n, signs, sign, line)
 
 
 @entry
 def subsampled_rows(tiles, subsample, total, out, line):
     """Project the rows in the tiles down, one chunk at a time; the tiles are overwritten."""
-    lines, pieces = np.arange(subsample.residues.size), _pieces(total, line)
+    residues, pieces = subsample.residues, _pieces(total, line)
     for t in range(tiles.shape[0]):
+        total[:] = -0.0  # which changes nothing, not even the sign of a zero, that is added to it
         for chunk in range(subsample.outer.shape[0]):
             _accumulate(tiles[t], chunk << subsample.log2_chunk, chunk, subsample, total, line)
-        _store(total, lines, lines.size, pieces, out, t * len(line), 0, line)
+        _store(total, residues, residues.size, pieces, out, t * len(line), 0, line)
 
 
 @loop
@@ -355,14 +379,14 @@ def craft_rows(tiles, draw, weight, n_kept, subsample, z, factor, total, out, li
 
     The last n_kept columns of the up-features are not projected down but kept as they are.
     """
-    n_projected = subsample.residues.size
-    lines, pieces = np.arange(max(n_projected, z.size // len(line))), _pieces(z, line)
+    residues, lines, pieces = subsample.residues, np.arange(z.size // len(line)), _pieces(z, line)
     for t in range(tiles.shape[0]):
         row = t * len(line)
+        total[:] = -0.0
         _accumulate_segments(
             tiles[t], draw, weight, n_kept, subsample, z, lines, factor, total, pieces, out, row, line, wide
         )
-        _store(total, lines, n_projected, pieces, out, row, 0, line)
+        _store(total, residues, residues.size, pieces, out, row, 0, line)
 
 
 @loop

@@ -13,12 +13,17 @@ from numpy.typing import DTypeLike, NDArray
 
 from craftmaps._loops.compiled import loop
 from craftmaps._loops.squares import load_square
-from craftmaps._loops.vector_type import load, spread, store
-from craftmaps._loops.vectors import VECTOR_BYTES
+from craftmaps._loops.vector_type import fetch, gather, load, spread, spread_like, square_width, store
 
 LINE_BYTES = 64
 # A vector load that straddles two cache lines costs double, and NumPy aligns to 16 bytes only.
 _ALIGNMENT = 64
+# What follows is measured: how much of a row is loaded before the next few rows, and how far ahead lines are fetched.
+# Long pieces of contiguous columns the processor fetches ahead by itself, and better.
+_PIECE_VECTORS = 32
+_STRIDED_AHEAD = 128
+# Columns of which the numbers are gathered, and the cache lines fetched, in turn.
+_GATHERED = 8
 
 
 def line_for(n_rows: int, dtype: np.dtype, n_bytes: int = LINE_BYTES) -> tuple[int, ...]:
@@ -30,7 +35,7 @@ def aligned_empty(size: int, dtype: DTypeLike) -> NDArray:
     """Allocate a vector that starts on a cache line."""
     itemsize = np.dtype(dtype).itemsize
     room = np.empty(size + _ALIGNMENT // itemsize, dtype)
-    start = (-room.ctypes.data % _ALIGNMENT) // itemsize
+    start = (-room.__array_interface__["data"][0] % _ALIGNMENT) // itemsize  # faster than `room.ctypes`
     return room[start : start + size]
 
 
@@ -38,19 +43,21 @@ def aligned_empty(size: int, dtype: DTypeLike) -> NDArray:
 def load_dense(X, position, factor, tiles, line):
     """Write factor[k] * X[row, k] to number position[k] of the tile and lane of the row; the others become zero.
 
-    Rows of X or columns of X must be contiguous.
+    The last line of a tile is no number, and keeps what it holds.
     """
     lanes = len(line)
     n_whole = X.shape[0] // lanes
-    if X.shape[1] * lanes < tiles.shape[1]:
+    if (X.shape[1] + 1) * lanes < tiles.shape[1]:
         tiles[:] = 0
     else:
         tiles[n_whole:] = 0
     n_columns = X.shape[1]
     if X.strides[1] == X.itemsize:
         n_columns = _load_rows(X, n_whole * lanes, position, factor, tiles, line)
-    else:
+    elif X.strides[0] == X.itemsize:
         _load_columns(X, n_whole, position, factor, tiles, line)
+    else:
+        n_columns = _load_strided(X, n_whole * lanes, position, factor, tiles, line)
     for row in range(X.shape[0]):
         x, lane = tiles[row // lanes], row % lanes
         for k in range(n_columns if row < n_whole * lanes else 0, X.shape[1]):
@@ -61,15 +68,19 @@ def load_dense(X, position, factor, tiles, line):
 def _load_rows(X, n_rows, position, factor, tiles, line):
     """Load whole tiles from contiguous rows, and return how many columns were loaded.
 
-    A few rows at a time: more of them, if they lie a power of two apart, do not fit into one set of the cache.
+    A few rows at a time: more of them, if they lie a power of two apart, do not fit into one set of the cache. Pieces
+    of them, so that the lines of the tile are still in the first-level cache when the next few rows come.
     """
     lanes = len(line)
-    width = min(lanes, VECTOR_BYTES // X.itemsize)
+    width = square_width(X, line)
     n_columns = X.shape[1] // width * width
-    for row in range(0, n_rows, width):
-        x, lane = tiles[row // lanes], row % lanes
-        for k in range(0, n_columns, width):
-            load_square(X, row, k, position, factor, x, lane, line)
+    piece = _PIECE_VECTORS * width
+    for row in range(0, n_rows, lanes):
+        x = tiles[row // lanes]
+        for first in range(0, n_columns, piece):
+            for lane in range(0, lanes, width):
+                for k in range(first, min(first + piece, n_columns), width):
+                    load_square(X, row + lane, k, position, factor, x, lane, line)
     return n_columns
 
 
@@ -79,11 +90,36 @@ def _load_columns(X, n_tiles, position, factor, tiles, line):
 
     All tiles at once: they share the cache lines and memory pages of a column.
     """
+    lanes = len(line)
     step = X.strides[1] // X.itemsize
     for k in range(X.shape[1]):
-        number, at = spread(factor[k], line), position[k] * len(line)
+        number, at = spread(factor[k], line), position[k] * lanes
         for t in range(n_tiles):
-            store(tiles[t], at, number * load(X, k * step + t * len(line), line))
+            store(tiles[t], at, number * load(X, k * step + t * lanes, line))
+
+
+@loop
+def _load_strided(X, n_rows, position, factor, tiles, line):
+    """Load whole tiles from rows and columns of which neither are contiguous, like `_load_rows`."""
+    lanes = len(line)
+    width = square_width(X, line)
+    n_columns = X.shape[1] // _GATHERED * _GATHERED
+    piece = _PIECE_VECTORS * width
+    # One number of every cache line is enough to fetch it.
+    row_step = min(width, max(1, LINE_BYTES // max(1, abs(X.strides[0]))))
+    column_step = min(_GATHERED, max(1, LINE_BYTES // max(1, abs(X.strides[1]))))
+    for row in range(0, n_rows, lanes):
+        x = tiles[row // lanes]
+        for first in range(0, n_columns, piece):
+            for lane in range(0, lanes, width):
+                for start in range(first, min(first + piece, n_columns), _GATHERED):
+                    for k in range(start, start + _GATHERED, column_step):
+                        for i in range(0, width, row_step):
+                            fetch(X, row + lane + i, k + _STRIDED_AHEAD)
+                    for k in range(start, start + _GATHERED):
+                        numbers = gather(X, row + lane, k, line)
+                        store(x, position[k] * lanes + lane, spread_like(factor[k], numbers) * numbers)
+    return n_columns
 
 
 @loop

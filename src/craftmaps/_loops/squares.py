@@ -7,7 +7,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from craftmaps._loops.vectors import VECTOR_BYTES, line_slots, prefetch, spread_number
+from craftmaps._loops.vectors import SQUARE_BYTES, line_slots, prefetch, spread_number
 
 # How far before its use a row is fetched from memory; measured.
 _BYTES_AHEAD = 1024
@@ -32,7 +32,7 @@ def store_square(typingctx, z, lines, e, out, row, column, line):
         while len(sources) < width:
             at = builder.add(e, ir.Constant(e.type, len(sources)))
             offset = builder.mul(builder.load(builder.gep(line_data, [at])), size)
-            vector, align, slots = line_slots(context, builder, z_type, z, line, offset)
+            vector, align, slots = line_slots(context, builder, z_type, z, line, offset, SQUARE_BYTES)
             width = vector.count
             sources.append(slots)
         byte_pointer = ir.IntType(8).as_pointer()
@@ -66,7 +66,7 @@ def load_square(typingctx, X, row, column, position, factor, tile, lane, line):
             for array_type, value in ((tile_type, tile), (position_type, position), (factor_type, factor))
         )
         itemsize = X_type.dtype.bitwidth // 8
-        width = min(line.count, VECTOR_BYTES // itemsize)
+        width = min(line.count, SQUARE_BYTES // itemsize)
         vector = ir.VectorType(context.get_value_type(X_type.dtype), width)
         start = builder.bitcast(builder.gep(array.data, [column]), ir.IntType(8).as_pointer())
         rows = [

@@ -15,7 +15,7 @@ import numpy as np
 from craftmaps._loops.compiled import entry, loop
 from craftmaps._loops.squares import store_square
 from craftmaps._loops.vector_type import load, spread, store
-from craftmaps._loops.vectors import VECTOR_BYTES
+from craftmaps._loops.vectors import SQUARE_BYTES
 
 # Pieces of 2^9 complex numbers (32 KiB) stay in the first-level cache while their small strides run.
 _LEAF = 9
@@ -253,7 +253,7 @@ def _sketch_csr(data, indices, indptr, row, buckets, signs, z, line):
 def _store_rows(z, lines, out, row, line):
     """Write the lines of z as columns of the rows of a tile."""
     lanes = len(line)
-    width = min(lanes, VECTOR_BYTES // out.itemsize)
+    width = min(lanes, SQUARE_BYTES // out.itemsize)
     if row + lanes <= out.shape[0]:
         for k in range(0, lines.size, width):
             store_square(z, lines, k, out, row, k, line)

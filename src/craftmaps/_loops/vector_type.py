@@ -16,7 +16,7 @@ from numba.core import cgutils
 from numba.core.datamodel import models
 from numba.extending import intrinsic, overload, register_model
 
-from craftmaps._loops.vectors import spread_number
+from craftmaps._loops.vectors import SQUARE_BYTES, prefetch, spread_number
 
 
 class Vector(types.Type):
@@ -97,6 +97,64 @@ def spread_at(typingctx, x, at, line):
         return spread_number(builder, number, context.get_value_type(signature.return_type))
 
     return Vector(x.dtype, line.count)(x, types.intp, line), codegen
+
+
+@intrinsic
+def spread_like(typingctx, number, vector):
+    """Emit a vector of the type of another that has the same number everywhere."""
+
+    def codegen(context, builder, signature, args):
+        return spread_number(builder, args[0], context.get_value_type(signature.return_type))
+
+    return vector(number, vector), codegen
+
+
+def _place(context, builder, array_type, array, row, column):
+    """Give the address of a number of a matrix of any strides, in bytes."""
+    array = context.make_array(array_type)(context, builder, array)
+    row_step, column_step = (builder.extract_value(array.strides, axis) for axis in range(2))
+    offset = builder.add(builder.mul(row, row_step), builder.mul(column, column_step))
+    return builder.gep(builder.bitcast(array.data, ir.IntType(8).as_pointer()), [offset])
+
+
+@intrinsic
+def square_width(typingctx, x, line):
+    """Emit how many rows of x are loaded together, as a constant: `x.itemsize` is none to the compiler."""
+    count = min(line.count, SQUARE_BYTES * 8 // x.dtype.bitwidth)
+
+    def codegen(context, builder, signature, args):
+        return context.get_constant(signature.return_type, count)
+
+    return types.intp(x, line), codegen
+
+
+@intrinsic
+def gather(typingctx, X, row, column, line):
+    """Emit the vector of numbers of a column of X, from a row on; rows and columns may have any strides."""
+
+    def codegen(context, builder, signature, args):
+        vector = context.get_value_type(signature.return_type)
+        numbers = ir.Constant(vector, ir.Undefined)
+        for i in range(vector.count):
+            row = builder.add(args[1], ir.Constant(args[1].type, i))
+            place = _place(context, builder, signature.args[0], args[0], row, args[2])
+            number = builder.load(builder.bitcast(place, vector.element.as_pointer()))
+            numbers = builder.insert_element(numbers, number, ir.Constant(ir.IntType(32), i))
+        return numbers
+
+    count = min(line.count, SQUARE_BYTES * 8 // X.dtype.bitwidth)
+    return Vector(X.dtype, count)(X, types.intp, types.intp, line), codegen
+
+
+@intrinsic
+def fetch(typingctx, X, row, column):
+    """Emit the wish to have a number of X in the cache soon; it need not exist."""
+
+    def codegen(context, builder, signature, args):
+        prefetch(builder, _place(context, builder, signature.args[0], *args))
+        return context.get_dummy_value()
+
+    return types.void(X, types.intp, types.intp), codegen
 
 
 def _define(operation, emit):

@@ -11,21 +11,25 @@ Numba's cache does not notice changes of this file: after one, remove the caches
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
+from numba.core.registry import cpu_target
 from numba.extending import intrinsic
 
 from craftmaps._loops import LOOK_AHEAD
 
-# Eight of the sixteen 256-bit registers hold the values of a radix-8 butterfly; where the
-# machine has other widths, LLVM splits or joins these vectors.
-VECTOR_BYTES = 32
+# Sixteen registers of 32 bytes hold the values of a radix-8 butterfly; with AVX-512 there are 32 registers of 64 bytes.
+# Where the machine has other widths, LLVM splits or joins these vectors. Numba may be told to use less than it has.
+_FEATURES = cpu_target.target_context.codegen().magic_tuple()[2].split(",")
+VECTOR_BYTES = 64 if {"+avx512f", "+avx512vl"} <= set(_FEATURES) else 32
+# Rows go in and out in shorter vectors: more of them at once do not fit into one set of the cache.
+SQUARE_BYTES = 32
 
 
-def line_slots(context, builder, array_type, array, line_type, offset):
+def line_slots(context, builder, array_type, array, line_type, offset, n_bytes=VECTOR_BYTES):
     """Give the vector type, its alignment and pointers to the vectors of the line at offset."""
     lanes = line_type.count
     data = context.make_array(array_type)(context, builder, array).data
     itemsize = array_type.dtype.bitwidth // 8
-    width = min(lanes, VECTOR_BYTES // itemsize)
+    width = min(lanes, n_bytes // itemsize)
     vector = ir.VectorType(context.get_value_type(array_type.dtype), width)
     slots = []
     for part in range(0, lanes, width):
@@ -47,15 +51,20 @@ def _butterfly_codegen(context, builder, radix, sources, targets, numbers, align
         v = [builder.load(slots[part], align=align) for slots in sources]
         if numbers is not None:
             v = [builder.fmul(value, number[part]) for value, number in zip(v, numbers, strict=True)]
-        half = 1
-        while half < radix:
-            for i in range(0, radix, 2 * half):
-                for j in range(i, i + half):
-                    v[j], v[j + half] = builder.fadd(v[j], v[j + half]), builder.fsub(v[j], v[j + half])
-            half *= 2
-        for value, slots in zip(v, targets, strict=True):
+        for value, slots in zip(_transformed(builder, v), targets, strict=True):
             builder.store(value, slots[part], align=align)
     return context.get_dummy_value()
+
+
+def _transformed(builder, v):
+    """Emit the Hadamard transform of vectors."""
+    half = 1
+    while half < len(v):
+        for i in range(0, len(v), 2 * half):
+            for j in range(i, i + half):
+                v[j], v[j + half] = builder.fadd(v[j], v[j + half]), builder.fsub(v[j], v[j + half])
+        half *= 2
+    return v
 
 
 def _make_butterfly(radix):
@@ -115,6 +124,43 @@ def _make_flipped_butterfly(radix):
     return butterfly
 
 
+def _make_added_butterfly(radix):
+    """Make the transform of `radix` lines of x that lie `stride` lines apart, added with signs to lines of `total`.
+
+    Those lie as far apart, from number `total_start` on, and so do their signs, from sign `first` on. They are float32:
+    as bytes they would have to be converted one by one. x stays as it is.
+    """
+
+    @intrinsic
+    def butterfly(typingctx, total, total_start, x, start, stride, signs, first, line):
+        def codegen(context, builder, signature, args):
+            total, total_offset, x, offset, stride, signs, at, _ = args
+            total_type, x_type, signs_type, line = (signature.args[k] for k in (0, 2, 5, 7))
+            sign = context.make_array(signs_type)(context, builder, signs).data
+            step = builder.mul(stride, ir.Constant(stride.type, line.count))
+            targets, sources, numbers = [], [], []
+            for _ in range(radix):
+                vector, align, slots = line_slots(context, builder, total_type, total, line, total_offset)
+                targets.append(slots)
+                sources.append(line_slots(context, builder, x_type, x, line, offset)[2])
+                number = builder.load(builder.gep(sign, [at]))
+                number = number if number.type == vector.element else builder.fpext(number, vector.element)
+                numbers.append(spread_number(builder, number, vector))
+                total_offset, offset = builder.add(total_offset, step), builder.add(offset, step)
+                at = builder.add(at, stride)
+            for part in range(len(sources[0])):
+                v = _transformed(builder, [builder.load(slots[part], align=align) for slots in sources])
+                for value, number, slots in zip(v, numbers, targets, strict=True):
+                    old = builder.load(slots[part], align=align)
+                    builder.store(builder.fadd(old, builder.fmul(value, number)), slots[part], align=align)
+            return context.get_dummy_value()
+
+        number = types.intp
+        return types.void(total, number, x, number, number, signs, number, line), codegen
+
+    return butterfly
+
+
 def _make_line_operation(operation):
     """Make dst[i] = operation(builder, dst[i], src[j], scalar) on lines."""
 
@@ -141,8 +187,8 @@ def _make_line_operation(operation):
 
 
 butterfly2, butterfly4, butterfly8, butterfly16 = (_make_butterfly(radix) for radix in (2, 4, 8, 16))
+added1, added2, added4, added8, added16 = (_make_added_butterfly(radix) for radix in (1, 2, 4, 8, 16))
 flipped1, flipped2, flipped4, flipped8, flipped16 = (_make_flipped_butterfly(radix) for radix in (1, 2, 4, 8, 16))
-scale_line = _make_line_operation(lambda b, old, new, number: b.fmul(new, number))
 add_line = _make_line_operation(lambda b, old, new, number: b.fadd(old, b.fmul(new, number)))
 
 

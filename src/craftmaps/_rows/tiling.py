@@ -16,7 +16,7 @@ from craftmaps._system.threads import for_row_blocks
 # Tiles of one block fit into the cache that threads share.
 _BLOCK_BYTES = 2**20
 # Rows that are read together where columns are contiguous: a line of a column alone wastes the page it is on.
-_COLUMN_ROWS = 64
+_COLUMN_ROWS = 128
 
 
 def frozen(array: NDArray) -> NDArray:
@@ -37,25 +37,25 @@ def csr_block(X: Any, start: int, stop: int) -> tuple[NDArray, NDArray, NDArray]
 def rows_of_block(X: Any, width: int, n_bytes: int = _BLOCK_BYTES) -> int:
     """Return how many rows, of `width` numbers each in a tile, make a block of so many bytes."""
     n_rows = n_bytes // (width * X.dtype.itemsize)
-    if issparse(X) or X.strides[1] == X.itemsize:
-        return n_rows
-    return max(n_rows, _COLUMN_ROWS) if X.strides[0] == X.itemsize else n_rows // 2  # which are copied
+    has_columns = not issparse(X) and X.strides[1] != X.itemsize == X.strides[0]
+    return max(n_rows, _COLUMN_ROWS) if has_columns else n_rows
 
 
 def load_tiles(X: Any, start: int, stop: int, layout: tuple[NDArray, NDArray], width: int, line: tuple) -> NDArray:
-    """Return tiles of `width` numbers with rows start to stop of X.
+    """Return tiles of `width` numbers with rows start to stop of X, and of one more line that is free.
 
-    Column k of X, times factor[k], is number position[k] of a tile, where the layout is (position, factor).
+    Column k of X, times factor[k], is number position[k] of a tile, where the layout is (position, factor). The free
+    line keeps tiles from lying a power of two apart, where their lines would drive each other out of the cache.
     """
     from craftmaps._loops import lanes
 
     n_tiles = -(-(stop - start) // len(line))
-    tiles = lanes.aligned_empty(n_tiles * width * len(line), X.dtype).reshape(n_tiles, -1)
+    tiles = lanes.aligned_empty(n_tiles * (width + 1) * len(line), X.dtype).reshape(n_tiles, -1)
     if issparse(X):
         lanes.load_csr(*csr_block(X, start, stop), *layout, tiles, line)
         return tiles
     rows = X[start:stop]
-    if rows.itemsize not in rows.strides or not rows.flags.aligned:
+    if not rows.flags.aligned:
         rows = rows.copy(order="C")
     lanes.load_dense(frozen(rows), *layout, tiles, line)
     return tiles

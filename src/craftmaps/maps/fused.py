@@ -72,7 +72,7 @@ def _subsampled_loop(
     n_features = chunk * (1 + -(-2 * up._drawn.order // chunk))
 
     def loop(tiles: NDArray, out: NDArray, line: tuple[int, ...]) -> None:
-        n_lines = (n_features, n_factor_lines, subsample.residues.size)
+        n_lines = (n_features, n_factor_lines, chunk)
         z, factor, total = (lanes.aligned_empty(n * len(line), dtype) for n in n_lines)
         hadamard.craft_rows(tiles, draw, weight, n_kept, subsample, z, factor, total, out, line, line * n_parts)
 

@@ -13,6 +13,7 @@ from scipy.sparse import issparse, vstack
 from sklearn.utils import check_scalar
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
+from craftmaps._rows.canonical import has_finite_sums
 from craftmaps._rows.randomness import seed_of
 from craftmaps._rows.sampling import SampledRows, first_rows
 from craftmaps._system.fields import DamagedError, refuse_costly
@@ -161,7 +162,7 @@ class LandmarkMap(KernelMap):
         panels = cut(self._n_features_out, _PANEL)
 
         def block(rows: slice) -> None:
-            values = self.kernel.of_dot_products(safe_sparse_dot(X[rows], landmarks, dense_output=True))
+            values = self._kernel_values(X[rows], landmarks)
             if whitening is None:
                 out[rows] = values
                 return
@@ -180,9 +181,23 @@ class LandmarkMap(KernelMap):
         landmarks = self.landmarks_.astype(X.dtype, copy=False).T
 
         def block(rows: slice) -> None:
-            out[rows] = self.kernel.of_dot_products(safe_sparse_dot(X[rows], landmarks, dense_output=True))
+            out[rows] = self._kernel_values(X[rows], landmarks)
 
         for_products_of_rows(block, X.shape[0])
+
+    def _kernel_values(self, X: Any, landmarks: Any) -> NDArray[np.floating]:
+        """Return the kernel of rows and landmarks; refuse rows that are not finite, which some kernels hide."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            dot = safe_sparse_dot(X, landmarks, dense_output=True)
+        # A product with an entry that is not finite is not finite either, not even with zero.
+        if not has_finite_sums(dot):
+            self._refuse_nonfinite(X)
+        return self.kernel.of_dot_products(dot)
+
+    @property
+    def _shows_nonfinite_rows(self) -> bool:
+        """Whether every entry is multiplied: zeros of sparse landmarks are not there."""
+        return not issparse(self.landmarks_)
 
     def _penalty(self) -> NDArray[np.float64] | None:
         """Return the kernel matrix of the landmarks unless features are whitened."""

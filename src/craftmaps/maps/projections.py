@@ -121,8 +121,10 @@ class SubsampledHadamard(HadamardProjection):
             self.positions_ = permutations(self.seed_, "positions", 1, self.order_)[0, :width]
         self.quotients_ = integers(self.seed_, "quotients", (self.residues_.size,), self.order_ // self._chunk)
         n_chunks = -(-(int(self.positions_.max()) + 1) // self._chunk)
-        common = np.bitwise_count(np.arange(n_chunks)[:, None] & self.quotients_[None, :])
-        self._outer_signs = (1 - 2 * (common & 1)).astype(np.int8)
+        quotients = np.zeros(self._chunk, np.int64)  # of all residues, kept or not
+        quotients[self.residues_] = self.quotients_
+        common = np.bitwise_count(np.arange(n_chunks)[:, None] & quotients)
+        self._outer_signs = np.where(common & 1, np.float32(-1), np.float32(1))  # the dtype of the loops
 
     def _drawing_costs(self) -> Iterator[DrawingCost]:
         """Yield the permutation of the inputs."""
@@ -140,7 +142,7 @@ class SubsampledHadamard(HadamardProjection):
         subsample = self._subsample()
 
         def loop(tiles: NDArray, out: NDArray, line: tuple[int, ...]) -> None:
-            total = lanes.aligned_empty(self.residues_.size * len(line), X.dtype)
+            total = lanes.aligned_empty(self._chunk * len(line), X.dtype)
             hadamard.subsampled_rows(tiles, subsample, total, out, line)
 
         width = subsample.outer.shape[0] << subsample.log2_chunk

@@ -190,10 +190,9 @@ def _sketch_on_lanes(
     if issparse(X):
         tensor_sketch.convolve_csr(*csr_block(X, start, stop), *drawn, z, product, is_spectrum, out, line)
         return
-    width = X.shape[1] + 1
-    layout = frozen(np.arange(width)), frozen(np.ones(width, X.dtype))
-    tiles = load_tiles(X, start, stop, layout, width, line)
-    tiles[:, -len(line) :] = 1
+    layout = frozen(np.arange(X.shape[1])), frozen(np.ones(X.shape[1], X.dtype))
+    tiles = load_tiles(X, start, stop, layout, X.shape[1], line)
+    tiles[:, -len(line) :] = 1  # the free line
     tensor_sketch.convolve_dense(tiles, *drawn, z, product, is_spectrum, out, line)
 
 
