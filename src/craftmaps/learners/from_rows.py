@@ -34,6 +34,7 @@ _SPARSE_PATIENCE, _WIDE_PATIENCE = 2, 1
 # Gram matrix costs for a row in units of E^2, and what solving with it for all folds and penalties costs in units of
 # E^3. Below a width the matrix is quick enough, and leaves a tally.
 _STEPS, _MATRIX, _SOLUTIONS, _LEAST_WIDTH = 500, 1.7, 16, 4096
+_MOST_ROWS = 16 * MOST_SAMPLED  # a sample stands for no more: looks for the logistic loss would not come to an end
 _MEMORY_SHARE = 0.6  # of what is free, for the features
 _COLUMNS_IN_WORK = 24  # for every target: parts of sums, residuals, directions
 _LEFT_OUT = 0.1  # of the rows, at most: one split, for every one more doubles the time
@@ -196,7 +197,7 @@ class FromRows:
 
 def pays(n_rows: int, width: int, n_targets: int) -> bool:
     """Tell whether rows at hand are solved in clearly less time than by way of their Gram matrix, and fit in memory."""
-    is_large = n_rows > FEW_ROWS and width >= _LEAST_WIDTH
+    is_large = FEW_ROWS < n_rows <= _MOST_ROWS and width >= _LEAST_WIDTH
     steps = _STEPS * padded(n_targets) * n_rows
     is_quick = is_large and steps < _MATRIX * n_rows * width + _SOLUTIONS * width**2
     return is_quick and _n_bytes(n_rows, width, n_targets) <= _MEMORY_SHARE * (available_memory() or np.inf)

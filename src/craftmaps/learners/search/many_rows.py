@@ -24,7 +24,7 @@ _FIRST_WIDTH, _WIDTH, _GREAT_WIDTH = 512, 1024, 2048
 _FAR_WIDTH = 4096  # what wider maps will make of axes and degrees has to be guessed further
 _FINALISTS, _CLIMBED, _CLIMBS = 4, 3, 3
 _FEWEST_AXES = 16
-_CLOSE, _FARTHER = 0.15, 0.4
+_CLOSE = 0.15
 _FAR = 0.8  # behind the best in the first round: not worth a second look
 _MORE_AXES = 0.04  # what more axes gain by every doubling of the rows that the search compares on
 _HIGHER_DEGREE = 0.03  # what a higher degree gains by every doubling of the width
@@ -176,20 +176,35 @@ class ManyRows(Rounds):
             others += [_with(linear[0], categories=best.shaping.categories), best._replace(linear=True)]
         if self.spec.n_components < _GREAT_WIDTH:
             return self._challenge(best, others, scores)
+        if self.spec.n_components > _FAR_WIDTH:
+            return self._for_far_wider_maps([best, *kinds], others, scores)
         others += self._richer(best)
-        is_far = self.spec.n_components > _FAR_WIDTH
         if best.shaping.axes is not None and is_auto(self.spec.metric):
             others += kinds
-            others += [self._with_usual_axes(c) for c in (best, *kinds) if is_far]
-        # A great width takes long: what is far behind at a smaller one does not catch up, unless there is far to go.
-        reach = scores[best].value + (_FARTHER if is_far else _CLOSE)
-        others = [c for c in others if c not in scores or scores[c].value < reach]
+        # A great width takes long: what is far behind at a smaller one does not catch up.
+        others = [c for c in others if c not in scores or scores[c].value < scores[best].value + _CLOSE]
         if not others:
             return best, scores
         self._go_on(_GREAT_WIDTH, scores[best])
-        self._small, self._low = best.shaping, best.kernel if is_far else None
-        best, scores = self._challenge(best, [best, *others], {})
-        return self._challenge(best, self._richer(best), scores) if is_far else (best, scores)
+        self._small = best.shaping
+        return self._challenge(best, [best, *others], {})
+
+    def _for_far_wider_maps(
+        self, kinds: Sequence[Candidate], others: Sequence[Candidate], scores: Scores
+    ) -> tuple[Candidate, Scores]:
+        """Compare the best of every kind as maps will want them that are far wider than any that is compared.
+
+        They have room for all axes that carry the rows, but not for more, and for the lengths of rows.
+        """
+        found = scores[kinds[0]]
+        if is_auto(self.spec.metric):
+            kinds = [self._with_usual_axes(c) if c.shaping.axes is not None else c for c in kinds]
+        if is_auto(self.spec.normalize):
+            kinds = [*kinds, *(_with(c, normalize=not c.shaping.normalize) for c in kinds)]
+        self._go_on(_GREAT_WIDTH, found)
+        best, scores = self._challenge(kinds[0], [*kinds, *others], {})
+        self._low = best.kernel
+        return self._challenge(best, self._of_higher_degree(best), scores)
 
     def _with_usual_axes(self, candidate: Candidate) -> Candidate:
         """Return the candidate with at least as many axes as carry most of the rows."""
@@ -201,10 +216,14 @@ class ManyRows(Rounds):
         found = []
         if best.shaping.axes is not None and is_auto(self.spec.metric):
             found.append(self._of_axes(best, 2.0))
-        if self.spec.are_degrees_open and isinstance(best.kernel, Polynomial):
-            higher = [degree for degree in _DEGREES if degree > best.kernel.degree]
-            found += [best._replace(kernel=polynomial(degree)) for degree in higher[:1]]
-        return found
+        return found + self._of_higher_degree(best)
+
+    def _of_higher_degree(self, best: Candidate) -> list[Candidate]:
+        """Return the candidate with the next higher degree, if there is one."""
+        if not (self.spec.are_degrees_open and isinstance(best.kernel, Polynomial)):
+            return []
+        higher = [degree for degree in _DEGREES if degree > best.kernel.degree]
+        return [best._replace(kernel=polynomial(degree)) for degree in higher[:1]]
 
     def _go_on(self, width: int, score: Score) -> None:
         """Go on at a width, with the best penalty so far and the ones beside it."""
