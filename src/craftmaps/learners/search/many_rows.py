@@ -27,7 +27,7 @@ _FEWEST_AXES = 16
 _CLOSE = 0.15
 _FAR = 0.8  # behind the best in the first round: not worth a second look
 _MORE_AXES = 0.04  # what more axes gain by every doubling of the rows that the search compares on
-_HIGHER_DEGREE = 0.03  # what a higher degree gains by every doubling of the width
+_COVARIANCE = 0.08  # what covariance axes gain by every doubling of the width, against those of gradients
 _IN_REACH = 0.5  # of the best value in the first round: from there linear models and columns can still win
 _MOST_LOGISTIC_CLASSES = 2  # with more, looks take longer than all the rest of a trial, and change the order little
 
@@ -46,7 +46,7 @@ class ManyRows(Rounds):
         self.judge.n_train = len(y) - len(y) // 3
         self.width, self.alphas = min(spec.n_components, _WIDTH), ALPHAS
         self._small: Shaping | None = None  # the best shaping at a small width, once a great one is compared at
-        self._low: DotProductKernel | None = None  # the best kernel there, if maps will be far wider
+        self._is_far = False  # whether far wider maps are thought of
 
     def run(self) -> Found:
         """Search."""
@@ -196,14 +196,13 @@ class ManyRows(Rounds):
 
         They have room for all axes that carry the rows, but not for more, and for the lengths of rows.
         """
-        found = scores[kinds[0]]
+        found, self._is_far = scores[kinds[0]], True
         if is_auto(self.spec.metric):
             kinds = [self._with_usual_axes(c) if c.shaping.axes is not None else c for c in kinds]
         if is_auto(self.spec.normalize):
             kinds = [*kinds, *(_with(c, normalize=not c.shaping.normalize) for c in kinds)]
         self._go_on(_GREAT_WIDTH, found)
         best, scores = self._challenge(kinds[0], [*kinds, *others], {})
-        self._low = best.kernel
         return self._challenge(best, self._of_higher_degree(best), scores)
 
     def _with_usual_axes(self, candidate: Candidate) -> Candidate:
@@ -237,8 +236,7 @@ class ManyRows(Rounds):
 
     def _value(self, candidate: Candidate, scores: Scores) -> float:
         """Return what decides, at the width and with the rows of the model."""
-        # A candidate that is richer in both ways does not gain twice.
-        return scores[candidate].value - max(self._gain_by_rows(candidate), self._gain_by_width(candidate))
+        return scores[candidate].value - self._gain_by_rows(candidate) - self._gain_by_width(candidate)
 
     def _gain_by_rows(self, candidate: Candidate) -> float:
         """Return what a candidate gains by rows that are not compared: axes beyond those of a small width need them."""
@@ -249,11 +247,10 @@ class ManyRows(Rounds):
         return _MORE_AXES * float(np.log2(n_times)) if n_axes > n_before else 0.0
 
     def _gain_by_width(self, candidate: Candidate) -> float:
-        """Return what a higher degree than at a small width gains from features that the search has not compared."""
-        if not (isinstance(candidate.kernel, Polynomial) and isinstance(self._low, Polynomial)):
+        """Return what far wider maps make of a candidate: much of axes that no target has bent."""
+        if not self._is_far or candidate.shaping.axes != "covariance":
             return 0.0
-        n_doublings = float(np.log2(self.spec.n_components / self.width))
-        return _HIGHER_DEGREE * n_doublings if candidate.kernel.degree > self._low.degree else 0.0
+        return _COVARIANCE * float(np.log2(self.spec.n_components / self.width))
 
 
 def _comes_after_ranks(candidate: Candidate) -> bool:
