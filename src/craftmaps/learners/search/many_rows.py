@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from craftmaps.kernels import DotProductKernel, Polynomial
+from craftmaps.kernels import Polynomial
 from craftmaps.learners.choices import is_auto
 from craftmaps.learners.search.candidates import FIRST_DEGREE, Candidate, Found, SearchSpec, polynomial
 from craftmaps.learners.search.rounds import Rounds, Scores, best_first
