@@ -59,7 +59,7 @@ def whole_runs():
     return run
 
 
-# Those that settle on 120 rows stop before it once, all others always.
+# Runs that settle on 120 rows are stopped before that by the first stop alone, all other runs by every stop.
 @pytest.mark.parametrize("first_rows", [8192, 120])
 @pytest.mark.parametrize("settings", SETTINGS)
 @pytest.mark.parametrize("stop", [2, 7, 14])

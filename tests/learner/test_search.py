@@ -177,13 +177,15 @@ def test_few_axes_are_the_first_of_many(axes):
 
 
 def test_far_wider_maps_are_compared_with_richer_candidates():
-    """What is taken has been compared with a higher degree and with more axes at the greatest width that is tried."""
+    """What is taken has been compared with a higher degree, and with rows of both lengths, at 2,048 features."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(4000, 24)) / np.sqrt(np.arange(1, 25))
     found = search_classes(X, ((X[:, :6] ** 2).sum(axis=1) + 0.3 * rng.normal(size=4000) > 2.2).astype(int), 8192)
     widest = [trial.description for trial in found.trials if trial.width == 2048]
     assert max(trial.width for trial in found.trials) == 2048
     assert any(description.endswith(f"degree {found.kernel.degree + 1}") for description in widest)
+    for length in ("unit length", "common scale"):
+        assert any(length in description for description in widest)
 
 
 def test_rows_that_overflow_are_passed_over():

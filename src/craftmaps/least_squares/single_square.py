@@ -21,12 +21,12 @@ class SingleSquare:
 
     def __init__(self, matrix: NDArray[np.float32]):
         self._matrix = matrix
-        self.diagonal = matrix.diagonal().copy()
+        self._diagonal = matrix.diagonal().copy()
 
     def solve(self, shift: ArrayLike, right: NDArray[np.float32]) -> NDArray[np.float32] | None:
         """Return the solution with something added to the diagonal, or None if that is not positive definite."""
         self._mirror()
-        self._matrix[np.diag_indices_from(self._matrix)] = self.diagonal + np.asarray(shift, dtype=np.float32)
+        self._matrix[np.diag_indices_from(self._matrix)] = self._diagonal + np.asarray(shift, dtype=np.float32)
         if not factor_in_place(self._matrix.T):  # transposed it is the same, and in the order of LAPACK
             return None
         with serial_blas:

@@ -17,7 +17,7 @@ class FewRows(Rounds):
         """Search."""
         n_rows, width = self.judge.n_rows, min(self.spec.n_components, _WIDEST_MAP)
         n_first = min(n_rows, _FIRST_ROWS)
-        first = self.judge.of_rows(slice(n_first), n_first)
+        first = self.judge.first(n_first, n_first)
 
         def by_map(candidate: Candidate) -> Score:
             return self.judge.left_out_of_features(self.features(candidate, width, n_rows))

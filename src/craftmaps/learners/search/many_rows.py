@@ -42,7 +42,7 @@ class ManyRows(Rounds):
         # As many rows again as axes were fitted to: these alone would look better than they are to a model.
         n_train = min(2 * n_fit, len(y) - len(y) // 3)
         self.n_first = min(len(y), n_train + _FIRST_SCORED_ROWS)
-        self.first_judge = self.judge.of_rows(slice(self.n_first), n_train)
+        self.first_judge = self.judge.first(self.n_first, n_train)
         self.judge.n_train = len(y) - len(y) // 3
         self.width, self.alphas = min(spec.n_components, _WIDTH), ALPHAS
         self._small: Shaping | None = None  # the best shaping at a small width, once a great one is compared at

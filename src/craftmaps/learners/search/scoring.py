@@ -84,8 +84,9 @@ class Judge:
         self.targets, self._errors, self.y, self.weight, self.n_train = targets, errors, y, weight, n_train
         self.is_classification = is_classification
 
-    def of_rows(self, part: slice, n_train: int) -> "Judge":
-        """Return the judge of some rows."""
+    def first(self, n_rows: int, n_train: int) -> "Judge":
+        """Return the judge of the first rows."""
+        part = slice(0, n_rows)
         return Judge(self.targets[part], self._errors, self.y[part], self.weight[part], n_train, self.is_classification)
 
     @property
