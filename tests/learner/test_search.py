@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
-from sklearn.datasets import load_wine, make_friedman1
+from sklearn.datasets import load_digits, load_wine, make_friedman1
 from sklearn.preprocessing import StandardScaler
 
 import craftmaps
 from craftmaps import CovarianceMetric, CraftMap, Polynomial
 from craftmaps._system.progress import heard_by
 from craftmaps.learners.output_codes import OutputCode
-from craftmaps.learners.search import SearchSpec, search
+from craftmaps.learners.search import SearchSpec, many_rows, search
 from craftmaps.learners.search.shapings import ShapedRows, Shaping
 from craftmaps.learners.targets import ClassTargets, NumberTargets
 from craftmaps.shaping.gradient_metric import GradientMetric
@@ -186,6 +186,17 @@ def test_far_wider_maps_are_compared_with_richer_candidates():
     assert any(description.endswith(f"degree {found.kernel.degree + 1}") for description in widest)
     for length in ("unit length", "common scale"):
         assert any(length in description for description in widest)
+
+
+@pytest.mark.parametrize(("allowance", "is_taken"), [(10.0, True), (-10.0, False)])
+def test_far_wider_maps_allow_for_covariance_axes(monkeypatch, allowance, is_taken):
+    monkeypatch.setattr(many_rows, "_COVARIANCE", allowance)
+    X, y = load_digits(return_X_y=True)
+    found = search_classes(X.astype(np.float32), y, 8192)
+    widest = " ".join(trial.description for trial in found.trials if trial.width == 2048)
+    assert "covariance" in widest
+    assert "gradient" in widest
+    assert isinstance(found.metric, CovarianceMetric) is is_taken
 
 
 def test_rows_that_overflow_are_passed_over():
