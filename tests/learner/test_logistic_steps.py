@@ -7,8 +7,9 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 import craftmaps
-from craftmaps.least_squares.logistic_steps import WeightedRows, blocks_of, logistic_regressions
+from craftmaps.least_squares.logistic_steps import logistic_regressions
 from craftmaps.least_squares.normal_equations import NormalEquations
+from craftmaps.least_squares.row_looks import WeightedRows
 
 
 def example(n_rows=3000, width=6, n_classes=3, seed=0):
@@ -24,7 +25,7 @@ def example(n_rows=3000, width=6, n_classes=3, seed=0):
 
 def steps(Z, Y, weight, penalty=1e-3, alpha=1e-3):
     statistic = NormalEquations.of(Z, Y, weight)
-    return (one for (one,) in logistic_regressions(blocks_of(Z, Y, weight), statistic, alpha, penalty))
+    return (one for (one,) in logistic_regressions(WeightedRows(Z, Y, weight).in_blocks(), statistic, alpha, penalty))
 
 
 @pytest.mark.parametrize("n_classes", [2, 4])
@@ -72,7 +73,7 @@ def test_a_regression_without_some_rows_is_that_of_the_others():
     Z, _, Y, weight = example()
     statistic, rest = NormalEquations.of(Z, Y, weight), slice(700, None)
     left_out = [None, WeightedRows(Z[:700], Y[:700], weight[:700])]
-    both = logistic_regressions(blocks_of(Z, Y, weight), statistic, 1e-6, 1e-9, left_out)
+    both = logistic_regressions(WeightedRows(Z, Y, weight).in_blocks(), statistic, 1e-6, 1e-9, left_out)
     *_, (whole, without) = islice(both, 100)
     *_, alone = islice(steps(Z[rest], Y[rest], weight[rest], 1e-9, 1e-6), 100)
     outputs = [Z @ s.coef.T + s.intercept for s in (whole, without, alone)]

@@ -8,8 +8,8 @@ from craftmaps.least_squares.stored_features import StoredFeatures
 
 SHAPES = pytest.mark.parametrize(
     ("n_rows", "width", "n_columns"),
-    # A block is 64 rows of 128 numbers, a step eight rows, a vector 16 columns.
-    [(1, 1, 1), (7, 15, 3), (8, 128, 16), (65, 129, 17), (200, 300, 40), (1100, 37, 10)],
+    # A block is 32 rows, a vector 8 or 16 numbers, a group of columns up to 5 or 10; a part of a sum is 1,024 rows.
+    [(1, 1, 1), (5, 40, 0), (7, 15, 3), (33, 256, 10), (64, 257, 11), (200, 300, 40), (1100, 37, 10)],
 )
 
 
@@ -23,20 +23,29 @@ def problem(n_rows, width, n_columns):
 
 def assert_close(found, expected):
     assert found.dtype == np.float32
-    np.testing.assert_allclose(found, expected, rtol=0, atol=3e-6 * np.abs(expected).max())
+    np.testing.assert_allclose(found, expected, rtol=0, atol=3e-6 * np.abs(expected).max(initial=0))
 
 
 @SHAPES
 def test_sums(fences, n_rows, width, n_columns):
     features, values, *_ = problem(n_rows, width, n_columns)
-    assert_close(features.sums(values), features[:].astype(np.float64).T @ values)
+    assert_close(features.sums(values), features.toarray().astype(np.float64).T @ values)
+    assert fences() == 0
+
+
+@SHAPES
+def test_outputs(fences, n_rows, width, n_columns):
+    features, _, coef, *_ = problem(n_rows, width, n_columns)
+    assert_close(features @ coef, features.toarray().astype(np.float64) @ coef)
+    some = np.arange(n_rows)[::3]
+    np.testing.assert_array_equal(features[some] @ coef, (features @ coef)[some])
     assert fences() == 0
 
 
 @SHAPES
 def test_normal_products(fences, n_rows, width, n_columns):
     features, _, coef, shift, weight = problem(n_rows, width, n_columns)
-    Z = features[:].astype(np.float64)
+    Z = features.toarray().astype(np.float64)
     expected = Z.T @ (weight[:, None] * (Z @ coef - shift))
     assert_close(features.normal_products(coef, shift, weight), expected)
     assert fences() == 0

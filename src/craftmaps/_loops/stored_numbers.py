@@ -1,151 +1,99 @@
 """Products of whole numbers of 16 bits with few columns, and of their transpose with what comes of it.
 
 BLAS is made for products of many columns: of ten it makes a quarter of what a processor can, and it wants the numbers
-converted first. Here a block of them is converted into the first cache once for all columns, which come in groups that
-fill a vector. Rows are few enough for both products to find the numbers in the second cache.
+converted first. Here vectors lie along a row: one is converted for all columns, whose sums stand in registers. Rows of
+a block are few enough for both products to find their numbers in the second cache.
+
+Lines are vectors of numbers of neighbouring features, as long as `line`; rows of numbers are filled up with zeros to
+pairs of lines. Columns come in groups, as many as `columns` has; a group of coefficients, or of sums, has for each line
+of features a line for each column.
 
 Numba's cache does not notice changes of this file: after one, remove the caches with `make clean`.
 """
 
 from craftmaps._loops.compiled import loop
-from craftmaps._loops.vector_type import add_product, load, load_whole, spread, spread_at, store
+from craftmaps._loops.vector_type import add_multiples, add_products, fetch, load_lines, load_whole, store_lines
+from craftmaps._loops.vectors import VECTOR_BYTES
 
-ROWS, COLUMNS = 64, 128  # of numbers that are converted together: half of the first cache
-_STEP = 8  # rows whose sums stand in registers
+LINE = (0,) * (VECTOR_BYTES // 4)  # features that are multiplied together
+MOST_COLUMNS = VECTOR_BYTES // 32 * 5  # whose sums for two rows stand in registers: of 64 bytes there are 32, else 16
+ROWS = 32
+_FEATURES = 256  # whose coefficients, for a group of columns, fit into half of the first cache
 
 
 @loop
-def add_sums(numbers, values, total, room, line):
-    """Add the sums over rows of numbers times values to total.
-
-    `values` has n_groups times as many lines as there are rows, `total` as many as there are columns of numbers.
-    """
+def add_sums(numbers, values, total, line, columns):
+    """Add the sums over rows of numbers times values, of shape (n_groups, n_rows, group), to total."""
     for first in range(0, numbers.shape[0], ROWS):
-        _add_sums_of_block(numbers, first, values, first, numbers.shape[0], total, room, line)
+        _add_sums_of_block(numbers, first, values, first, total, line, columns)
 
 
 @loop
-def add_normal_products(numbers, scales, weights, coef, shift, total, outputs, room, line):
-    """Add the sums over rows of numbers times weights times (numbers times coefficients times scales, less a shift).
-
-    `coef` and `total` have, for each group of columns, a line for each column of numbers, `shift` one line.
-    """
-    n_groups, lanes = len(shift) // len(line), len(line)
+def write_outputs(numbers, coef, outputs, partial, line, columns):
+    """Write the products of numbers with coefficients, of shape (n_groups, n_rows, group)."""
     for first in range(0, numbers.shape[0], ROWS):
-        add_outputs(numbers, first, coef, outputs, room, line)
-        for group in range(n_groups):
-            less = load(shift, group * lanes, line)
-            for row in range(min(ROWS, numbers.shape[0] - first)):
-                at = (group * ROWS + row) * lanes
-                value = load(outputs, at, line) * spread(scales[first + row], line) - less
-                store(outputs, at, value * spread(weights[first + row], line))
-        _add_sums_of_block(numbers, first, outputs, 0, ROWS, total, room, line)
+        for group in range(coef.shape[0]):
+            _outputs_of_block(numbers, first, coef[group], outputs[group], first, partial, line, columns)
 
 
 @loop
-def add_outputs(numbers, first, coef, outputs, room, line):
-    """Write the products of a block of rows with the coefficients, a group of columns after the other."""
-    width, lanes = numbers.shape[1], len(line)
-    outputs[:] = 0
-    n_rows = min(ROWS, numbers.shape[0] - first)
-    for j in range(0, width, COLUMNS):
-        n_columns = min(COLUMNS, width - j)
-        _convert(numbers, first, n_rows, j, n_columns, room, line)
-        for group in range(len(coef) // (width * lanes)):
-            start = (group * width + j) * lanes
-            for row in range(0, n_rows, _STEP):
-                _outputs_of_rows(room, row, n_columns, coef, start, outputs, (group * ROWS + row) * lanes, line)
+def add_normal_products(numbers, scales, weights, coef, shift, total, outputs, partial, line, columns):
+    """Add the sums over rows of numbers times weights times (numbers times coefficients times scales, less a shift)."""
+    n_rows = numbers.shape[0]
+    for first in range(0, n_rows, ROWS):
+        for group in range(coef.shape[0]):
+            _outputs_of_block(numbers, first, coef[group], outputs[group], 0, partial, line, columns)
+            for row in range(min(ROWS, n_rows - first)):
+                scale, weight = scales[first + row], weights[first + row]
+                for c in range(len(columns)):
+                    outputs[group, row, c] = (outputs[group, row, c] * scale - shift[group, c]) * weight
+        _add_sums_of_block(numbers, first, outputs, 0, total, line, columns)
 
 
 @loop
-def _add_sums_of_block(numbers, first, values, first_value, n_values, total, room, line):
-    """Add the sums over a block of rows; its values are lines from the first one on, for each group n_values apart."""
-    width, lanes = numbers.shape[1], len(line)
-    n_rows = min(ROWS, numbers.shape[0] - first)
-    for j in range(0, width, COLUMNS):
-        n_columns = min(COLUMNS, width - j)
-        _convert(numbers, first, n_rows, j, n_columns, room, line)
-        for group in range(len(total) // (width * lanes)):
-            start = (group * width + j) * lanes
-            for row in range(0, n_rows, _STEP):
-                at = (group * n_values + first_value + row) * lanes
-                if row + _STEP <= n_rows:
-                    _sums_of_rows(room, row, n_columns, values, at, total, start, line)
-                else:
-                    for i in range(n_rows - row):
-                        _sums_of_row(room, row + i, n_columns, values, at + i * lanes, total, start, line)
+def _outputs_of_block(numbers, first, coef, outputs, into, partial, line, columns):
+    """Write the products of a block of rows with a group of coefficients to rows of outputs.
 
-
-@loop
-def _convert(numbers, first, n_rows, j, n_columns, room, line):
-    """Convert a block of numbers; rows that are missing from a step are zeros."""
-    lanes = len(line)
-    n_whole = n_columns // lanes * lanes
+    What has no partner in a pair of rows is its own.
+    """
+    n_rows, size = min(ROWS, numbers.shape[0] - first), len(line) * len(columns)
+    partial[:] = 0
+    for j in range(0, numbers.shape[1], _FEATURES):
+        stop = min(j + _FEATURES, numbers.shape[1])
+        for row in range(0, n_rows, 2):
+            x, y = numbers[first + row], numbers[first + min(row + 1, n_rows - 1)]
+            a = load_lines(partial, row * size, line, columns)
+            b = load_lines(partial, (row + 1) * size, line, columns)
+            for k in range(stop, stop + _FEATURES, 32):
+                fetch(numbers, first + row, k)
+                fetch(numbers, first + row + 1, k)
+            for k in range(j, stop, len(line)):
+                a = add_products(a, load_whole(x, k, line), coef, k * len(columns))
+                b = add_products(b, load_whole(y, k, line), coef, k * len(columns))
+            store_lines(partial, row * size, a)
+            store_lines(partial, (row + 1) * size, b)
     for row in range(n_rows):
-        x, into = numbers[first + row], row * COLUMNS
-        for k in range(0, n_whole, lanes):
-            store(room, into + k, load_whole(x, j + k, line))
-        for k in range(n_whole, n_columns):
-            room[into + k] = x[j + k]
-    for row in range(n_rows, -(-n_rows // _STEP) * _STEP):
-        room[row * COLUMNS : row * COLUMNS + n_columns] = 0
+        for c in range(len(columns)):
+            total = partial[row * size + c * len(line)]
+            for i in range(1, len(line)):
+                total += partial[row * size + c * len(line) + i]
+            outputs[into + row, c] = total
 
 
 @loop
-def _outputs_of_rows(room, row, n_columns, coef, start, outputs, at, line):
-    """Add products of eight rows with the coefficients of some columns to their outputs."""
-    lanes, x = len(line), row * COLUMNS
-    a, b = load(outputs, at, line), load(outputs, at + lanes, line)
-    c, d = load(outputs, at + 2 * lanes, line), load(outputs, at + 3 * lanes, line)
-    e, f = load(outputs, at + 4 * lanes, line), load(outputs, at + 5 * lanes, line)
-    g, h = load(outputs, at + 6 * lanes, line), load(outputs, at + 7 * lanes, line)
-    for k in range(n_columns):
-        factor, y = load(coef, start + k * lanes, line), x + k
-        a = add_product(a, factor, spread_at(room, y, line))
-        b = add_product(b, factor, spread_at(room, y + COLUMNS, line))
-        c = add_product(c, factor, spread_at(room, y + 2 * COLUMNS, line))
-        d = add_product(d, factor, spread_at(room, y + 3 * COLUMNS, line))
-        e = add_product(e, factor, spread_at(room, y + 4 * COLUMNS, line))
-        f = add_product(f, factor, spread_at(room, y + 5 * COLUMNS, line))
-        g = add_product(g, factor, spread_at(room, y + 6 * COLUMNS, line))
-        h = add_product(h, factor, spread_at(room, y + 7 * COLUMNS, line))
-    store(outputs, at, a)
-    store(outputs, at + lanes, b)
-    store(outputs, at + 2 * lanes, c)
-    store(outputs, at + 3 * lanes, d)
-    store(outputs, at + 4 * lanes, e)
-    store(outputs, at + 5 * lanes, f)
-    store(outputs, at + 6 * lanes, g)
-    store(outputs, at + 7 * lanes, h)
-
-
-@loop
-def _sums_of_rows(room, row, n_columns, values, at, total, start, line):
-    """Add products of eight rows with their values to the sums of some columns."""
-    lanes, x = len(line), row * COLUMNS
-    a, b = load(values, at, line), load(values, at + lanes, line)
-    c, d = load(values, at + 2 * lanes, line), load(values, at + 3 * lanes, line)
-    e, f = load(values, at + 4 * lanes, line), load(values, at + 5 * lanes, line)
-    g, h = load(values, at + 6 * lanes, line), load(values, at + 7 * lanes, line)
-    for k in range(n_columns):
-        y, into = x + k, start + k * lanes
-        total_of_column = load(total, into, line)
-        total_of_column = add_product(total_of_column, a, spread_at(room, y, line))
-        total_of_column = add_product(total_of_column, b, spread_at(room, y + COLUMNS, line))
-        total_of_column = add_product(total_of_column, c, spread_at(room, y + 2 * COLUMNS, line))
-        total_of_column = add_product(total_of_column, d, spread_at(room, y + 3 * COLUMNS, line))
-        total_of_column = add_product(total_of_column, e, spread_at(room, y + 4 * COLUMNS, line))
-        total_of_column = add_product(total_of_column, f, spread_at(room, y + 5 * COLUMNS, line))
-        total_of_column = add_product(total_of_column, g, spread_at(room, y + 6 * COLUMNS, line))
-        total_of_column = add_product(total_of_column, h, spread_at(room, y + 7 * COLUMNS, line))
-        store(total, into, total_of_column)
-
-
-@loop
-def _sums_of_row(room, row, n_columns, values, at, total, start, line):
-    """Add products of one row with its values to the sums of some columns."""
-    lanes = len(line)
-    value = load(values, at, line)
-    for k in range(n_columns):
-        into = start + k * lanes
-        store(total, into, add_product(load(total, into, line), value, spread_at(room, row * COLUMNS + k, line)))
+def _add_sums_of_block(numbers, first, values, first_value, total, line, columns):
+    """Add the sums over a block of rows, whose values are rows from the first one on."""
+    n_rows, n_values = min(ROWS, numbers.shape[0] - first), len(columns)
+    for group in range(total.shape[0]):
+        into, of_group = total[group], values[group].reshape(-1)
+        for k in range(0, numbers.shape[1], 2 * len(line)):
+            at = k * n_values
+            a = load_lines(into, at, line, columns)
+            b = load_lines(into, at + len(line) * n_values, line, columns)
+            for row in range(n_rows):
+                x, value = numbers[first + row], (first_value + row) * n_values
+                fetch(numbers, first + row, k + 4 * len(line))
+                a = add_multiples(a, load_whole(x, k, line), of_group, value)
+                b = add_multiples(b, load_whole(x, k + len(line), line), of_group, value)
+            store_lines(into, at, a)
+            store_lines(into, at + len(line) * n_values, b)

@@ -36,6 +36,23 @@ class _VectorModel(models.PrimitiveModel):
         super().__init__(manager, vector, ir.VectorType(element, vector.count))
 
 
+class Vectors(types.Type):
+    """The type of `n_vectors` vectors of `count` numbers in registers."""
+
+    def __init__(self, dtype, count, n_vectors):
+        self.dtype, self.count, self.n_vectors = dtype, count, n_vectors
+        super().__init__(name=f"Vectors({dtype}, {count}, {n_vectors})")
+
+
+@register_model(Vectors)
+class _VectorsModel(models.PrimitiveModel):
+    """Several vectors are an array of them to LLVM, which gives each a register of its own."""
+
+    def __init__(self, manager, vectors):
+        element = manager[vectors.dtype].get_value_type()
+        super().__init__(manager, vectors, ir.ArrayType(ir.VectorType(element, vectors.count), vectors.n_vectors))
+
+
 def _slot(context, builder, array_type, array, at, count):
     """Give the pointer to `count` numbers from number `at` of an array, and their alignment."""
     data = context.make_array(array_type)(context, builder, array).data
@@ -179,14 +196,71 @@ _define(operator.sub, lambda builder, a, b: builder.fsub(a, b))
 _define(operator.mul, lambda builder, a, b: builder.fmul(a, b))
 
 
+def _with_product(builder, total, a, b):
+    """Give total + a * b, in one instruction with one rounding where the machine has it: bits differ among machines."""
+    name = f"llvm.fmuladd.v{total.type.count}{total.type.element.intrinsic_name}"
+    function_type = ir.FunctionType(total.type, [total.type] * 3)
+    return builder.call(cgutils.get_or_insert_function(builder.module, function_type, name), [a, b, total])
+
+
 @intrinsic
-def add_product(typingctx, total, a, b):
-    """Emit total + a * b, in one instruction with one rounding where the machine has it: bits differ among machines."""
+def load_lines(typingctx, x, at, line, columns):
+    """Emit as many vectors as there are `columns`, each as long as `line`, that follow each other in x from `at` on."""
 
     def codegen(context, builder, signature, args):
-        total, a, b = args
-        name = f"llvm.fmuladd.v{total.type.count}{total.type.element.intrinsic_name}"
-        function_type = ir.FunctionType(total.type, [total.type] * 3)
-        return builder.call(cgutils.get_or_insert_function(builder.module, function_type, name), [a, b, total])
+        x_type, line, columns = (signature.args[i] for i in (0, 2, 3))
+        lines = ir.Constant(context.get_value_type(signature.return_type), ir.Undefined)
+        for i in range(columns.count):
+            at = builder.add(args[1], ir.Constant(args[1].type, i * line.count))
+            slot, align = _slot(context, builder, x_type, args[0], at, line.count)
+            lines = builder.insert_value(lines, builder.load(slot, align=align), i)
+        return lines
 
-    return total(total, a, b), codegen
+    return Vectors(x.dtype, line.count, columns.count)(x, types.intp, line, columns), codegen
+
+
+@intrinsic
+def store_lines(typingctx, x, at, lines):
+    """Emit the writing of vectors to x, one after the other, from number `at` on."""
+
+    def codegen(context, builder, signature, args):
+        for i in range(lines.n_vectors):
+            at = builder.add(args[1], ir.Constant(args[1].type, i * lines.count))
+            slot, align = _slot(context, builder, signature.args[0], args[0], at, lines.count)
+            builder.store(builder.extract_value(args[2], i), slot, align=align)
+        return context.get_dummy_value()
+
+    return types.void(x, types.intp, lines), codegen
+
+
+@intrinsic
+def add_products(typingctx, lines, factor, x, at):
+    """Emit the sum of vectors and of a factor, itself a vector, times the vectors that x has from number `at` on."""
+
+    def codegen(context, builder, signature, args):
+        total, factor, x, first = args
+        for i in range(lines.n_vectors):
+            at = builder.add(first, ir.Constant(first.type, i * lines.count))
+            slot, align = _slot(context, builder, signature.args[2], x, at, lines.count)
+            old = builder.extract_value(total, i)
+            total = builder.insert_value(total, _with_product(builder, old, factor, builder.load(slot, align=align)), i)
+        return total
+
+    return lines(lines, factor, x, types.intp), codegen
+
+
+@intrinsic
+def add_multiples(typingctx, lines, factor, x, at):
+    """Emit the sum of vectors and of a factor, itself a vector, times one number of x for each, from number `at` on."""
+
+    def codegen(context, builder, signature, args):
+        total, factor, x, first = args
+        data = context.make_array(signature.args[2])(context, builder, x).data
+        for i in range(lines.n_vectors):
+            number = builder.load(builder.gep(data, [builder.add(first, ir.Constant(first.type, i))]))
+            old = builder.extract_value(total, i)
+            product = _with_product(builder, old, factor, spread_number(builder, number, factor.type))
+            total = builder.insert_value(total, product, i)
+        return total
+
+    return lines(lines, factor, x, types.intp), codegen

@@ -22,7 +22,7 @@ from craftmaps.learners.targets import Targets
 from craftmaps.least_squares.ridge_path import Solution
 from craftmaps.least_squares.sparse_ridge import SparseRidge
 from craftmaps.least_squares.square_gram import FEW_ROWS
-from craftmaps.least_squares.stored_features import StoredFeatures, padded
+from craftmaps.least_squares.stored_features import StoredFeatures
 from craftmaps.least_squares.wide_ridge import MOST_SAMPLED, SampledRows, WideRidge
 from craftmaps.shaping.row_features import RowFeatures
 
@@ -146,7 +146,7 @@ class FromRows:
         ridge: WideRidge, starts: list[Solution], tested: NDArray[np.int64], targets: Targets, choice: PenaltyChoice
     ) -> LogisticModel:
         """Go on with the logistic loss, from the solution of all rows and from that without the rows left out."""
-        rows = ridge.rows_at(tested)
+        rows = ridge.rows.at(tested)
         solutions = ridge.logistic_regressions(starts, PENALTY, [None, rows])
         search = LogisticSearch(is_forced=targets.loss == "logistic")
         n_rows, width = ridge.features.shape
@@ -198,7 +198,7 @@ class FromRows:
 def pays(n_rows: int, width: int, n_targets: int) -> bool:
     """Tell whether rows at hand are solved in clearly less time than by way of their Gram matrix, and fit in memory."""
     is_large = FEW_ROWS < n_rows <= _MOST_ROWS and width >= _LEAST_WIDTH
-    steps = _STEPS * padded(n_targets) * n_rows
+    steps = _STEPS * n_targets * n_rows
     is_quick = is_large and steps < _MATRIX * n_rows * width + _SOLUTIONS * width**2
     return is_quick and _n_bytes(n_rows, width, n_targets) <= _MEMORY_SHARE * (available_memory() or np.inf)
 

@@ -19,10 +19,11 @@ from craftmaps.learners.penalty_race import PenaltyChoice
 from craftmaps.learners.rows_again import RowsAgain
 from craftmaps.learners.tally import Tally
 from craftmaps.learners.targets import Targets
-from craftmaps.least_squares.logistic_steps import blocks_of, logistic_regressions
+from craftmaps.least_squares.logistic_steps import logistic_regressions
 from craftmaps.least_squares.normal_equations import NormalEquations
 from craftmaps.least_squares.ridge_path import Solution
 from craftmaps.least_squares.row_looks import RowSource, WeightedRows
+from craftmaps.least_squares.stored_features import Features
 
 MOST_CLASSES = 32  # with more, looks take longer than the pass
 _LOOKS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)  # after which solutions are compared
@@ -78,7 +79,7 @@ class LogisticSearch:
     def compare(
         self,
         solutions: Iterator[list[Solution]],
-        left_out: Sequence[NDArray],
+        left_out: Sequence[Features],
         targets: Targets,
         n_numbers: int,
         choice: PenaltyChoice | None,
@@ -89,7 +90,7 @@ class LogisticSearch:
         ----------
         solutions : iterator
             After each look the solution of all rows, and one without each group of rows that is left out.
-        left_out : sequence of ndarray
+        left_out : sequence of Features
             The features of these groups.
         targets : Targets
         n_numbers : int
@@ -154,7 +155,7 @@ class _Problem(NamedTuple):
         weight, encoded, Z = few.sample.weight, tally.targets.encoded(few.sample.y), few.space.coordinates()
         entries = [] if tally.held_out is None or not folds else [e for e, _ in tally.held_out.deal(len(folds))]
         return cls(
-            blocks_of(Z, encoded, weight),
+            WeightedRows(Z, encoded, weight).in_blocks(),
             NormalEquations.of(Z, encoded, weight),
             lambda i: Z[entries[i]],
             lambda solution: few.space.from_coordinates(solution, few.features),

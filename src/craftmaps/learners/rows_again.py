@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from craftmaps._system.memory import available_memory
 from craftmaps._system.threads import cut
 from craftmaps.learners.tally import Tally
-from craftmaps.least_squares.logistic_steps import blocks_of
 from craftmaps.least_squares.row_looks import Look, RowBlocks, RowSource, WeightedRows
 
 MEMORY_SHARE = 0.3  # of what is free, for features that are kept between looks
@@ -48,7 +47,7 @@ class RowsAtHand:
         """Return blocks of rows, whose features are kept if they fit the memory."""
         memory = MEMORY_SHARE * (available_memory() or np.inf) if self.memory is None else self.memory
         if feature_bytes(tally, self.X.shape[0], self.X.dtype.itemsize) <= memory:
-            return blocks_of(*self.mapped(tally))
+            return self.mapped(tally).in_blocks()
         encoded, weight = tally.targets.encoded, self._weights(tally)
 
         def mapped(part: slice) -> WeightedRows:
@@ -76,4 +75,4 @@ def feature_bytes(tally: Tally, n_rows: int, itemsize: int) -> int:
 
 def look_at(mapped: WeightedRows | None, look: Look) -> Any:
     """Return what rows whose features were kept come to; None if there are none."""
-    return None if mapped is None else blocks_of(*mapped).added_up(look)
+    return None if mapped is None else mapped.in_blocks().added_up(look)

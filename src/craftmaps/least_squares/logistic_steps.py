@@ -7,16 +7,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import get_lapack_funcs
 
-from craftmaps._system.threads import cut, for_each, serial_blas
+from craftmaps._system.threads import for_each, serial_blas
 from craftmaps.least_squares.cholesky import factor_in_place
 from craftmaps.least_squares.normal_equations import NormalEquations
 from craftmaps.least_squares.ridge_path import Solution
-from craftmaps.least_squares.row_looks import SCALES, Losses, RowBlocks, RowSource, ScaledLosses, WeightedRows
+from craftmaps.least_squares.row_looks import SCALES, Losses, RowSource, ScaledLosses, WeightedRows, sums_of
 
 _MEMORY = 10
 _MOST_HALVINGS = 6
 _SHORTER = 0.4
-_BLOCK_ROWS = 1024
 
 
 class HessianBound(Protocol):
@@ -138,13 +137,6 @@ def _descents(objective: "_Objective", points: list[NDArray[np.float64]]) -> Ite
         live = [i for i in live if not descents[i].is_over]
 
 
-def blocks_of(Z: NDArray, targets: NDArray, weight: NDArray[np.float64]) -> RowBlocks:
-    """Return the blocks of rows whose features are in memory."""
-    rows = WeightedRows(Z, targets, weight)
-    parts = cut(Z.shape[0], _BLOCK_ROWS)
-    return RowBlocks([lambda part=part: WeightedRows(*(array[part] for array in rows)) for part in parts])
-
-
 class _Value(NamedTuple):
     """A mean loss and its gradient."""
 
@@ -209,7 +201,7 @@ class _Objective:
             cross, sums, weight = statistic.cross, statistic.target_sums, statistic.weight
             if rows is not None:
                 weighted = rows.weight[:, None] * rows.targets
-                cross = cross - rows.Z.T.astype(np.float64) @ weighted
+                cross = cross - sums_of(rows.Z, weighted.T).T
                 sums, weight = sums - weighted.sum(axis=0), weight - float(rows.weight.sum())
             centred = np.vstack([(cross - np.outer(self.mean, sums)) / weight, np.zeros((1, sums.size))])
             point = self.precondition(centred)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from craftmaps._system.threads import multiply, serial_blas
 from craftmaps.least_squares.gram_forms import Gram
 from craftmaps.least_squares.packed_gram import ChangedGram
+from craftmaps.least_squares.stored_features import Features, StoredFeatures
 
 _SHIFTS = (0.01, 0.1, 1.0, 10.0, 1000.0)  # in units of the rounding errors of the Gram matrix
 _MOST_REFINEMENTS, _REFINED = 6, 1e-9
@@ -21,9 +22,10 @@ class Solution(NamedTuple):
     coef: NDArray[np.float64]
     intercept: NDArray[np.float64]
 
-    def outputs(self, Z: NDArray) -> NDArray:
+    def outputs(self, Z: Features) -> NDArray:
         """Return the outputs for the features of rows; products are formed in their precision."""
-        return multiply(Z, self.coef.T.astype(Z.dtype)) + self.intercept
+        coef = self.coef.T.astype(Z.dtype)
+        return (Z @ coef if isinstance(Z, StoredFeatures) else multiply(Z, coef)) + self.intercept
 
 
 class RidgePath:

@@ -6,24 +6,34 @@ all rows, in memory or in the partitions of a cluster, and returns the sum.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from craftmaps._system.threads import cut, for_each
+from craftmaps.least_squares.stored_features import Features, StoredFeatures
 
 SCALES = tuple(2.0 ** np.arange(-1, 7))
 _CACHED_BYTES, _FEWEST_CACHED_ROWS = 2**20, 64
-_BLOCKS_AT_ONCE = 16  # sums of more would fill the memory
+_BLOCK_ROWS, _BLOCKS_AT_ONCE = 1024, 16  # sums of more would fill the memory
 
 
 class WeightedRows(NamedTuple):
     """Features of rows, the indicators of their classes, and weights."""
 
-    Z: NDArray
+    Z: Features
     targets: NDArray
     weight: NDArray[np.float64]
+
+    def at(self, positions: slice | NDArray[np.int64]) -> "WeightedRows":
+        """Return some of the rows."""
+        return WeightedRows(self.Z[positions], self.targets[positions], self.weight[positions])
+
+    def in_blocks(self) -> "RowBlocks":
+        """Return the rows, to be looked at in blocks."""
+        return RowBlocks([partial(self.at, part) for part in cut(len(self.Z), _BLOCK_ROWS)])
 
 
 class Look(Protocol):
@@ -115,14 +125,13 @@ class Losses:
         coef, shift = self.coef.astype(rows.Z.dtype), self.shift
         total, products = np.zeros(self.n_models), np.zeros(coef.shape[::-1], rows.Z.dtype)
         all_differences = np.zeros(coef.shape[1])
-        # So few rows at a time that their features are still in the cache for the second product.
-        for part in cut(len(rows.Z), max(_FEWEST_CACHED_ROWS, _CACHED_BYTES // rows.Z[:1].nbytes)):
+        for part in _parts(rows.Z):
             Z, targets, weight = rows.Z[part], np.ascontiguousarray(rows.targets[part].T), rows.weight[part]
             losses, shares = _softmax(_outputs(Z, coef, shift, self.n_models), targets)
             shares -= targets
             shares *= weight
             differences = shares.reshape(-1, len(Z))
-            products += differences.astype(Z.dtype) @ Z
+            products += sums_of(Z, differences.astype(Z.dtype))
             total += losses @ weight
             all_differences += differences.sum(axis=1)
         return LossSums(float(rows.weight.sum()), total, products.T.astype(np.float64), all_differences)
@@ -143,7 +152,19 @@ class ScaledLosses:
         return np.array([loss @ rows.weight for loss in scaled])
 
 
-def _outputs(Z: NDArray, coef: NDArray, shift: NDArray[np.float64], n_models: int) -> NDArray[np.float64]:
+def _parts(Z: Features) -> list[slice]:
+    """Return so few rows at a time that their features are still in the cache for the second product."""
+    if isinstance(Z, StoredFeatures):  # to arrange coefficients for its loops takes longer than to read it again
+        return [slice(0, len(Z))]
+    return cut(len(Z), max(_FEWEST_CACHED_ROWS, _CACHED_BYTES // Z[:1].nbytes))
+
+
+def sums_of(Z: Features, values: NDArray) -> NDArray:
+    """Return the sums over rows of values times features, of shape (n_values, n_features)."""
+    return Z.sums(np.ascontiguousarray(values.T)).T if isinstance(Z, StoredFeatures) else values @ Z
+
+
+def _outputs(Z: Features, coef: NDArray, shift: NDArray[np.float64], n_models: int) -> NDArray[np.float64]:
     """Return outputs for rows, of shape (n_models, n_classes, n_rows): sums over few classes are quick over rows."""
     return (np.ascontiguousarray((Z @ coef).T) + shift[:, None]).reshape(n_models, -1, len(Z))
 

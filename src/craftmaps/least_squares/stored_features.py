@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,14 +13,13 @@ from craftmaps._system.threads import cut, for_each
 _LARGEST = float(np.iinfo(np.int16).max)
 _SMALLEST = 1e-33  # what divides the largest number within float32
 _MAPPED_ROWS, _ROUNDED_ROWS = 1024, 64
-_CONVERTED, _FEWEST_ROWS = 2**20, 64  # numbers that become float32 at a time, and rows
-_LINE = (0,) * 16  # columns that are multiplied together
-_PARTS = 16  # of the rows, whose sums are added in order whatever the number of threads
+_MULTIPLIED_ROWS = 64
+_PARTS, _PART_ROWS = 16, 1024  # at most and at least: sums of parts are added in order whatever the number of threads
 
 
 @dataclass(frozen=True, eq=False)
 class StoredFeatures:
-    """Whole numbers of 16 bits with a factor for every row, so that its largest feature has the largest number.
+    """A matrix of features: numbers of 16 bits with a factor for every row, whose largest feature has the largest one.
 
     What rounding adds to a feature has a standard deviation of 1e-5 of the largest one of its row. That is far below
     what a ridge penalty of any use takes from it.
@@ -31,11 +30,14 @@ class StoredFeatures:
     factors : ndarray of shape (n_rows,) and type float32
     squares : ndarray of shape (n_rows,)
         Squared lengths of the features as they were.
+    width : int
+        How many features there are: zeros fill up pairs of lines.
     """
 
     numbers: NDArray[np.int16]
     factors: NDArray[np.float32]
     squares: NDArray[np.float64]
+    width: int
 
     @classmethod
     def of(
@@ -44,10 +46,14 @@ class StoredFeatures:
         X: Any,
         width: int,
         on_rows: Callable[[int], None] | None = None,
-    ) -> "StoredFeatures":
+    ) -> Self:
         """Map rows, and keep their features; `on_rows` hears how many are done."""
-        n_rows = X.shape[0]
-        stored = cls(np.empty((n_rows, width), np.int16), np.empty(n_rows, np.float32), np.empty(n_rows))
+        from craftmaps._loops import stored_numbers
+
+        n_rows, pair = X.shape[0], 2 * len(stored_numbers.LINE)
+        filled = -(-width // pair) * pair
+        stored = cls(np.empty((n_rows, filled), np.int16), np.empty(n_rows, np.float32), np.empty(n_rows), width)
+        stored.numbers[:, width:] = 0
         for block in cut(n_rows, _MAPPED_ROWS):
             stored._round(block.start, features(X[block]))
             if on_rows is not None:
@@ -70,39 +76,61 @@ class StoredFeatures:
                 self.squares[into] = np.where(is_finite, np.einsum("ij,ij->i", rows, rows) * scales**2, np.inf)
                 self.factors[into] = scales
             np.rint(rows, out=rows)
-            self.numbers[into] = rows
+            self.numbers[into, : self.width] = rows
 
         for_each(work, cut(len(Z), _ROUNDED_ROWS))
 
-    def __getitem__(self, positions: slice | NDArray[np.int64]) -> NDArray[np.float32]:
-        """Return the features of some rows."""
-        rows = self.numbers[positions].astype(np.float32)
-        rows *= self.factors[positions, None]
-        return rows
+    def __getitem__(self, positions: slice | NDArray[np.int64]) -> Self:
+        """Return some of the rows."""
+        return type(self)(self.numbers[positions], self.factors[positions], self.squares[positions], self.width)
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return len(self.numbers)
 
     @property
     def shape(self) -> tuple[int, int]:
         """The number of rows and of features."""
-        return self.numbers.shape[0], self.numbers.shape[1]
+        return len(self.numbers), self.width
 
-    def outputs(self, coef: NDArray, positions: NDArray[np.int64]) -> NDArray[np.float32]:
-        """Return the products of some rows with columns of coefficients, of shape (n_positions, n_columns)."""
-        coef, outputs = coef.astype(np.float32), np.empty((len(positions), coef.shape[1]), np.float32)
+    @property
+    def dtype(self) -> np.dtype:
+        """The precision of products."""
+        return self.factors.dtype
 
-        def work(part: slice) -> None:
-            outputs[part] = self[positions[part]] @ coef
+    def toarray(self) -> NDArray[np.float32]:
+        """Return the features."""
+        rows = self.numbers[:, : self.width].astype(np.float32)
+        rows *= self.factors[:, None]
+        return rows
 
-        for_each(work, cut(len(positions), max(_CONVERTED // self.shape[1], _FEWEST_ROWS)))
-        return outputs
+    def __matmul__(self, coef: NDArray) -> NDArray[np.float32]:
+        """Return the products with columns of coefficients, of shape (n_rows, n_columns)."""
+        from craftmaps._loops import stored_numbers
+
+        columns = _columns_of(coef.shape[1])
+        lines = self._lines_of(coef, columns)
+        outputs = np.empty((len(self), len(lines) * len(columns)), np.float32)
+
+        def work(rows: slice) -> None:
+            partial = _partial_sums(columns)
+            of_rows = np.empty((len(lines), rows.stop - rows.start, len(columns)), np.float32)
+            numbers = frozen(self.numbers[rows])
+            stored_numbers.write_outputs(numbers, lines, of_rows, partial, stored_numbers.LINE, columns)
+            outputs[rows] = _ungrouped(of_rows, outputs.shape[1]) * self.factors[rows, None]
+
+        for_each(work, cut(len(self), _MULTIPLIED_ROWS))
+        return outputs[:, : coef.shape[1]]
 
     def sums(self, values: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the sum over rows of their features times values, of shape (n_features, n_columns)."""
         from craftmaps._loops import stored_numbers
 
-        scaled = values * self.factors[:, None]
+        columns = _columns_of(values.shape[1])
 
-        def add(rows: slice, total: NDArray[np.float32], room: NDArray[np.float32]) -> None:
-            stored_numbers.add_sums(frozen(self.numbers[rows]), _lines_of(scaled[rows]), total, room, _LINE)
+        def add(rows: slice, total: NDArray[np.float32]) -> None:
+            of_rows = _grouped(values[rows] * self.factors[rows, None], columns)
+            stored_numbers.add_sums(frozen(self.numbers[rows]), of_rows, total, stored_numbers.LINE, columns)
 
         return self._summed(values.shape[1], add)
 
@@ -110,53 +138,87 @@ class StoredFeatures:
         self, coef: NDArray[np.float32], shift: NDArray[np.float32], weight: NDArray[np.float32]
     ) -> NDArray[np.float32]:
         """Return the sum over rows of features times their outputs, less a shift, times weights."""
-        from craftmaps._loops import lanes, stored_numbers
+        from craftmaps._loops import stored_numbers
 
-        lines, shifts, weights = _lines_of(coef), _lines_of(shift[None, :]), weight * self.factors
+        columns = _columns_of(coef.shape[1])
+        lines, weights = self._lines_of(coef, columns), weight * self.factors
+        shifts = _grouped(shift[None, :], columns)[:, 0]
 
-        def add(rows: slice, total: NDArray[np.float32], room: NDArray[np.float32]) -> None:
-            outputs = lanes.aligned_empty(shifts.size * stored_numbers.ROWS, np.float32)
+        def add(rows: slice, total: NDArray[np.float32]) -> None:
+            outputs = np.empty((len(lines), stored_numbers.ROWS, len(columns)), np.float32)
             of_rows = frozen(self.numbers[rows]), frozen(self.factors[rows]), frozen(weights[rows])
-            stored_numbers.add_normal_products(*of_rows, lines, shifts, total, outputs, room, _LINE)
+            room = outputs, _partial_sums(columns), stored_numbers.LINE, columns
+            stored_numbers.add_normal_products(*of_rows, lines, shifts, total, *room)
 
         return self._summed(coef.shape[1], add)
 
-    def _summed(
-        self, n_columns: int, add: Callable[[slice, NDArray[np.float32], NDArray[np.float32]], None]
-    ) -> NDArray[np.float32]:
-        """Return what `add` adds up for all rows, of which it is given parts, with room to work in."""
+    def _summed(self, n_columns: int, add: Callable[[slice, NDArray[np.float32]], None]) -> NDArray[np.float32]:
+        """Return what `add` adds up for all rows, of which it is given parts."""
         from craftmaps._loops import lanes, stored_numbers
 
-        n_rows, width = self.shape
-        parts = cut(n_rows, max(-(-n_rows // _PARTS), _FEWEST_ROWS))
-        totals = [lanes.aligned_empty(width * padded(n_columns), np.float32) for _ in parts]
+        columns = _columns_of(n_columns)
+        parts = cut(len(self), max(-(-len(self) // _PARTS), _PART_ROWS))
+        shape = _n_groups(n_columns, columns), self.numbers.shape[1] * len(columns)
+        totals = [lanes.aligned_empty(shape[0] * shape[1], np.float32).reshape(shape) for _ in parts]
 
         def work(i: int) -> None:
             totals[i][:] = 0
-            add(parts[i], totals[i], lanes.aligned_empty(stored_numbers.ROWS * stored_numbers.COLUMNS, np.float32))
+            add(parts[i], totals[i])
 
         for_each(work, range(len(parts)))
         for total in totals[1:]:
             totals[0] += total
-        groups = totals[0].reshape(-1, width, len(_LINE)).transpose(1, 0, 2)
-        return np.ascontiguousarray(groups.reshape(width, -1)[:, :n_columns])
+        lines = totals[0].reshape(shape[0], -1, len(columns), len(stored_numbers.LINE))
+        return _ungrouped(lines.swapaxes(2, 3).reshape(shape[0], -1, len(columns)), n_columns)[: self.width]
+
+    def _lines_of(self, coef: NDArray, columns: tuple[int, ...]) -> NDArray[np.float32]:
+        """Return coefficients in groups of columns, and in each for every line of features a line for every column."""
+        from craftmaps._loops import lanes, stored_numbers
+
+        n_filled, size = self.numbers.shape[1], len(stored_numbers.LINE)
+        n_groups = _n_groups(coef.shape[1], columns)
+        lines = lanes.aligned_empty(n_groups * n_filled * len(columns), np.float32).reshape(n_groups, -1)
+        whole = np.zeros((n_filled, n_groups * len(columns)), np.float32)
+        whole[: len(coef), : coef.shape[1]] = coef
+        by_line = whole.reshape(-1, size, n_groups, len(columns)).transpose(2, 0, 3, 1)
+        lines.reshape(n_groups, -1, len(columns), size)[:] = by_line
+        return lines
 
 
-def padded(n_columns: int) -> int:
-    """Return how many columns are multiplied where so many are asked for."""
-    return -(-n_columns // len(_LINE)) * len(_LINE)
+Features = NDArray | StoredFeatures
 
 
-def _lines_of(columns: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return columns in groups that fill a line, the rows of a group one after the other; zeros fill the last one."""
-    from craftmaps._loops import lanes
+def _columns_of(n_columns: int) -> tuple[int, ...]:
+    """Return a tuple as long as a group of columns."""
+    from craftmaps._loops import stored_numbers
 
-    n_rows, n_columns = columns.shape
-    n_groups = padded(n_columns) // len(_LINE)
-    lines = lanes.aligned_empty(n_groups * n_rows * len(_LINE), np.float32)
-    filled = lines.reshape(n_groups, n_rows, len(_LINE))
+    n_groups = max(-(-n_columns // stored_numbers.MOST_COLUMNS), 1)
+    return (0,) * max(-(-n_columns // n_groups), 1)
+
+
+def _n_groups(n_columns: int, columns: tuple[int, ...]) -> int:
+    """Return how many groups hold so many columns, of which there may be none."""
+    return max(-(-n_columns // len(columns)), 1)
+
+
+def _partial_sums(columns: tuple[int, ...]) -> NDArray[np.float32]:
+    """Return room for the partial sums of a block of rows, aligned to lines."""
+    from craftmaps._loops import lanes, stored_numbers
+
+    return lanes.aligned_empty((stored_numbers.ROWS + 1) * len(columns) * len(stored_numbers.LINE), np.float32)
+
+
+def _grouped(values: NDArray, columns: tuple[int, ...]) -> NDArray[np.float32]:
+    """Return columns in groups, of shape (n_groups, n_rows, n_columns); zeros fill the last one."""
+    n_groups = _n_groups(values.shape[1], columns)
+    n_columns = len(columns)
+    grouped = np.zeros((n_groups, len(values), n_columns), np.float32)
     for group in range(n_groups):
-        part = columns[:, group * len(_LINE) : (group + 1) * len(_LINE)]
-        filled[group, :, : part.shape[1]] = part
-        filled[group, :, part.shape[1] :] = 0
-    return lines
+        part = values[:, group * n_columns : (group + 1) * n_columns]
+        grouped[group, :, : part.shape[1]] = part
+    return grouped
+
+
+def _ungrouped(grouped: NDArray[np.float32], n_columns: int) -> NDArray[np.float32]:
+    """Return groups of columns side by side."""
+    return np.ascontiguousarray(grouped.transpose(1, 0, 2).reshape(grouped.shape[1], -1)[:, :n_columns])

@@ -13,7 +13,6 @@ Matrix Anal. Appl. 38, 2017.
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Self
 
 import numpy as np
@@ -21,12 +20,12 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import linalg
 
 from craftmaps._system.progress import Phase, tell
-from craftmaps._system.threads import cut, multiply, serial_blas
+from craftmaps._system.threads import cut, serial_blas
 from craftmaps.least_squares.cholesky import factor_in_place
 from craftmaps.least_squares.conjugate_gradients import Steps
 from craftmaps.least_squares.logistic_steps import logistic_from
 from craftmaps.least_squares.ridge_path import Solution
-from craftmaps.least_squares.row_looks import RowBlocks, WeightedRows
+from craftmaps.least_squares.row_looks import WeightedRows
 from craftmaps.least_squares.row_space import RowSpace
 from craftmaps.least_squares.square_gram import SquareGram
 from craftmaps.least_squares.stored_features import StoredFeatures
@@ -35,7 +34,7 @@ MOST_SAMPLED = 4096
 _TOLERANCE, _WINDOW = 3e-2, 3  # closer solutions do not predict better
 _MOST_STEPS = 40
 _LEFT_OUT_ROWS = 1024  # one by one, to tell where to begin with penalties
-_BLOCK_NUMBERS = 2**22  # of features that are looked at together
+_FORMED_COLUMNS = 4096  # of a sample that are converted at once
 _FIRST_SHIFT = 0.1  # of the mean eigenvalue, where the size of the small ones is still to be found
 _SPREAD = 3.0  # of the largest of the small eigenvalues over their mean, about
 
@@ -90,7 +89,7 @@ class WideRidge:
 
     def outputs(self, solution: Solution, positions: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the outputs for some rows."""
-        scaled = self.features.outputs(solution.coef.T / self._scale, positions)
+        scaled = self.features[positions] @ (solution.coef.T / self._scale)
         return scaled * self._scale + solution.intercept
 
     def first_of(self, alphas: Sequence[float]) -> int:
@@ -100,7 +99,7 @@ class WideRidge:
         """
         few = self.sampled.positions[:_LEFT_OUT_ROWS]
         targets, weight = self.targets[few] / self._scale, self._weight[few].astype(np.float64)
-        space = RowSpace.of(self.features[few], targets, weight)
+        space = RowSpace.of(self.features[few].toarray(), targets, weight)
         errors = [float(weight @ np.square(space.left_out(alpha) - targets).sum(axis=1)) for alpha in alphas]
         return int(np.argmin(errors))
 
@@ -130,21 +129,13 @@ class WideRidge:
         self, starts: Sequence[Solution], penalty: float, left_out: Sequence[WeightedRows | None]
     ) -> Iterator[list[Solution]]:
         """Yield better and better logistic regressions from ridge regressions, each without the rows it leaves out."""
-        mean = self._mean.astype(np.float64)
-        yield from logistic_from(
-            starts, self._source(), SampledHessian(mean, self._total, self.unit, self.sampled), penalty, left_out
-        )
+        hessian = SampledHessian(self._mean.astype(np.float64), self._total, self.unit, self.sampled)
+        yield from logistic_from(starts, self.rows.in_blocks(), hessian, penalty, left_out)
 
-    def rows_at(self, positions: slice | NDArray[np.int64]) -> WeightedRows:
-        """Return some rows with their features."""
-        weight = self._weight[positions].astype(np.float64)
-        return WeightedRows(self.features[positions], self.targets[positions], weight)
-
-    def _source(self) -> RowBlocks:
-        """Return all rows, to be looked at in blocks."""
-        size = int(np.clip(_BLOCK_NUMBERS // self.features.shape[1], 16, 1024))
-        parts = cut(self.features.shape[0], size)
-        return RowBlocks([partial(self.rows_at, part) for part in parts])
+    @property
+    def rows(self) -> WeightedRows:
+        """All rows with their features."""
+        return WeightedRows(self.features, self.targets, self._weight.astype(np.float64))
 
     def _solve(
         self, alpha: float, tolerance: float, start: NDArray[np.float32] | None, phase: Phase
@@ -203,15 +194,20 @@ class SampledRows:
     ----------
     positions : ndarray of shape (n_sampled,)
         In random order.
-    Z : ndarray of shape (n_sampled, n_features)
-        Centred features times the roots of weights.
+    features : StoredFeatures
+        Of these rows.
+    roots : ndarray of shape (n_sampled,)
+        Of their weights.
+    mean : ndarray of shape (n_features,)
     factor : ndarray of shape (n_sampled, n_sampled)
-        Lower Cholesky factor of their products, with the shift on the diagonal.
+        Lower Cholesky factor of the products of centred features times roots, with the shift on the diagonal.
     shift : float
     """
 
     positions: NDArray[np.int64]
-    Z: NDArray[np.float32]
+    features: StoredFeatures
+    roots: NDArray[np.float32]
+    mean: NDArray[np.float32]
     factor: NDArray[np.float32]
     shift: float
 
@@ -220,22 +216,36 @@ class SampledRows:
         cls, features: StoredFeatures, sample_weight: NDArray[np.float64], positions: NDArray[np.int64]
     ) -> "SampledRows":
         """Return the preconditioner of rows at some positions, which are in random order."""
-        weight, n_features = sample_weight[positions], features.shape[1]
-        total, Z = float(weight.sum()), features[positions]
-        Z -= (weight / total).astype(np.float32) @ Z
-        Z *= np.sqrt(weight).astype(np.float32)[:, None]
-        gram = SquareGram(len(Z))
-        gram.add(np.ascontiguousarray(Z.T))
-        products, share = gram.array, total / float(sample_weight.sum())
+        weight, sample = sample_weight[positions], features[positions]
+        total, roots, n_features = float(weight.sum()), np.sqrt(weight).astype(np.float32), features.shape[1]
+        mean = sample.sums((weight / total).astype(np.float32)[:, None])[:, 0]
+        products, share = _products(sample, roots, mean), total / float(sample_weight.sum())
         unit = (float(products.trace()) or 1.0) / share / n_features
         shift = _SPREAD * _small_eigenvalue(products, n_features, share, _FIRST_SHIFT * unit)
         factor = _factor(products, share * shift)
-        return cls(positions, Z, factor.astype(np.float32, order="F"), shift)
+        return cls(positions, sample, roots, mean, factor.astype(np.float32, order="F"), shift)
 
     def precondition(self, R: NDArray[np.float32], shifts: NDArray | None = None) -> NDArray[np.float32]:
         """Return the inverse of the approximate matrix times R. One shift serves all penalties: those are smaller."""
-        inner = linalg.cho_solve((self.factor, True), multiply(self.Z, R), check_finite=False)
-        return (R - multiply(self.Z.T, inner)) / np.float32(self.shift)
+        products = (self.features @ R - self.mean @ R) * self.roots[:, None]
+        inner = linalg.cho_solve((self.factor, True), products, overwrite_b=True, check_finite=False)
+        inner *= self.roots[:, None]
+        R = R - self.features.sums(inner)
+        R += np.outer(self.mean, inner.sum(axis=0))
+        R /= np.float32(self.shift)
+        return R
+
+
+def _products(features: StoredFeatures, roots: NDArray[np.float32], mean: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Return the products of rows, centred and times the roots of weights, with each other."""
+    gram = SquareGram(len(features))
+    for columns in cut(features.shape[1], _FORMED_COLUMNS):
+        Z = features.numbers[:, columns].astype(np.float32)
+        Z *= features.factors[:, None]
+        Z -= mean[columns]
+        Z *= roots[:, None]
+        gram.add(np.ascontiguousarray(Z.T))
+    return gram.array
 
 
 def _small_eigenvalue(products: NDArray[np.float64], width: int, share: float, shift: float) -> float:

@@ -11,8 +11,9 @@ from sklearn.utils.extmath import safe_sparse_dot
 
 from craftmaps._system.threads import multiply
 from craftmaps.kernels import DotProductKernel
-from craftmaps.least_squares.logistic_steps import blocks_of, logistic_regressions
+from craftmaps.least_squares.logistic_steps import logistic_regressions
 from craftmaps.least_squares.normal_equations import NormalEquations
+from craftmaps.least_squares.row_looks import WeightedRows
 from craftmaps.least_squares.row_space import RowSpace
 from craftmaps.least_squares.sparse_ridge import SparseRidge
 
@@ -145,7 +146,7 @@ class Judge:
     def _logistic(self, Z: NDArray, statistic: NormalEquations, alpha: float) -> Score:
         """Return the best score after a few looks for the logistic loss."""
         train, test = slice(0, self.n_train), slice(self.n_train, None)
-        blocks = blocks_of(Z[train], self.targets[train], self.weight[train])
+        blocks = WeightedRows(Z[train], self.targets[train], self.weight[train]).in_blocks()
         solutions = logistic_regressions(blocks, statistic, max(alpha, _LEAST_LOGISTIC_ALPHA), _LOGISTIC_PENALTY)
         looked = (solution for (solution,) in islice(solutions, _LOGISTIC_LOOKS))
         scores = [self._score(s.outputs(Z[test]), test, alpha) for i, s in enumerate(looked) if i % 2]
