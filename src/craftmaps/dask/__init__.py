@@ -80,8 +80,8 @@ def fit(
         shipped = to_ship(settled)
         tally = cluster.tally(Counting(shipped, found.theta), blocks)  # type: ignore[union-attr]
         progress.show(tally.n_rows, 1.0)
-        itemsize = found.survey.entries.X.dtype.itemsize  # type: ignore[union-attr]
-        return finished(estimator, settled, tally, PartitionsAgain(cluster, blocks, shipped, itemsize))
+        dtype = found.survey.entries.X.dtype  # type: ignore[union-attr]
+        return finished(estimator, settled, tally, PartitionsAgain(cluster, blocks, shipped, dtype))
 
 
 def _survey(cluster: Cluster, ready: OnePassEstimator, blocks: dict[int, Any]) -> Prepass | None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+import numpy as np
 from dask.delayed import Delayed
 
 from craftmaps.dask.cluster import Cluster
@@ -29,19 +30,19 @@ class PartitionsAgain:
     blocks : dict of Delayed
     settled : OnePassEstimator
         As `to_ship` returns it.
-    itemsize : int
-        Bytes of a number of the rows.
+    dtype : dtype
+        Of the rows.
     """
 
     cluster: Cluster
     blocks: dict[int, Delayed]
     settled: OnePassEstimator
-    itemsize: int
+    dtype: np.dtype
 
     def through(self, tally: Tally) -> "PartitionLooks":
         """Return the rows with features that workers keep, if they fit, or else map at every look."""
         looking = Looking.of(self.settled, tally)
-        n_bytes = feature_bytes(tally, tally.n_rows, self.itemsize)
+        n_bytes = feature_bytes(tally, tally.n_rows, self.dtype)
         # Tallies may take half of the memory of the workers.
         is_kept = n_bytes <= 2 * MEMORY_SHARE * self.cluster.memory
         _LOG.info("Features take %d bytes, %s.", n_bytes, "kept between looks" if is_kept else "mapped at every look")

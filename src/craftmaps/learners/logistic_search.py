@@ -9,14 +9,13 @@ from dataclasses import dataclass
 from typing import NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from craftmaps._system.progress import Phase, tell
 from craftmaps.learners.few_rows import FewRows
-from craftmaps.learners.held_out import HeldOutFold
+from craftmaps.learners.held_out import HeldOutFold, stack_rows
 from craftmaps.learners.left_out_scores import LeftOutScores, left_out_together
 from craftmaps.learners.penalty_race import PenaltyChoice
-from craftmaps.learners.rows_again import RowsAgain
+from craftmaps.learners.rows_again import RowsAgain, kept_features
 from craftmaps.learners.tally import Tally
 from craftmaps.learners.targets import Targets
 from craftmaps.least_squares.logistic_steps import logistic_regressions
@@ -139,15 +138,17 @@ class _Problem(NamedTuple):
 
     rows: RowSource
     statistic: NormalEquations
-    features_of: Callable[[int], NDArray]
+    features_of: Callable[[Sequence[int]], Features]
     restored: Callable[[Solution], Solution]
 
     @classmethod
     def of(cls, tally: Tally, folds: Sequence[HeldOutFold], rows: RowsAgain) -> Self:
         """Return the problem of rows."""
-        return cls(
-            rows.through(tally), tally.statistic, lambda i: tally.features(folds[i].X), lambda solution: solution
-        )
+
+        def features_of(group: Sequence[int]) -> Features:
+            return kept_features(tally, stack_rows([folds[i].X for i in group]))
+
+        return cls(rows.through(tally), tally.statistic, features_of, lambda solution: solution)
 
     @classmethod
     def of_few(cls, tally: Tally, folds: Sequence[HeldOutFold], few: FewRows) -> Self:
@@ -157,15 +158,14 @@ class _Problem(NamedTuple):
         return cls(
             WeightedRows(Z, encoded, weight).in_blocks(),
             NormalEquations.of(Z, encoded, weight),
-            lambda i: Z[entries[i]],
+            lambda group: Z[np.concatenate([entries[i] for i in group])],
             lambda solution: few.space.from_coordinates(solution, few.features),
         )
 
     def left_out(self, group: Sequence[int], folds: Sequence[HeldOutFold], targets: Targets) -> WeightedRows:
         """Return the rows of folds that are left out together."""
-        Z = np.concatenate([self.features_of(i) for i in group])
         y, weight = (np.concatenate([folds[i].y for i in group]), np.concatenate([folds[i].weight for i in group]))
-        return WeightedRows(Z, targets.encoded(y), weight)
+        return WeightedRows(self.features_of(group), targets.encoded(y), weight)
 
 
 def is_logistic_tried(targets: Targets, choice: PenaltyChoice | None, is_packed: bool = False) -> bool:

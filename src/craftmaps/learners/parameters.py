@@ -50,7 +50,7 @@ def checked_rows(estimator: Any, X: Rows, y: Rows, sample_weight: Rows | None, r
         estimator,
         X,
         y,
-        dtype=(np.float64, np.float32),
+        dtype=_precisions(X),
         accept_sparse="csr",
         reset=reset,
         multi_output=True,
@@ -69,8 +69,15 @@ def rows_to_predict(estimator: Any, X: Rows) -> Any:
     rule = notes.get("columns") if isinstance(notes, dict) and is_frame(X) else None
     if rule is not None:
         X = encode_frame(X, Columns.from_plain(rule))
-    X = validate_data(estimator, X, dtype=(np.float64, np.float32), accept_sparse="csr", reset=False)
+    X = validate_data(estimator, X, dtype=_precisions(X), accept_sparse="csr", reset=False)
     return without_duplicates(X)
+
+
+def _precisions(X: Any) -> tuple[type, ...]:
+    """Return what X may be computed in: numbers of at most 16 bits, such as pixels, need no double precision."""
+    dtype = getattr(X, "dtype", None)
+    is_short = isinstance(dtype, np.dtype) and dtype.kind in "biuf" and dtype.itemsize <= 2
+    return (np.float32,) if is_short else (np.float64, np.float32)
 
 
 def checked_splits(cv: Any, n_rows: int) -> list[NDArray[np.int64]] | None:

@@ -5,6 +5,7 @@ The rows that are scored were truly left out, the error is the one that counts, 
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from craftmaps.learners.held_out import HeldOutFold
 from craftmaps.learners.penalty_race import Encoder, PenaltyChoice, PenaltyRace
 from craftmaps.learners.tally import Tally
 from craftmaps.learners.targets import Errors
+from craftmaps.least_squares.left_out_ridge import LeftOutRidge, Part
 from craftmaps.least_squares.normal_equations import NormalEquations
 
 DEFAULT_ALPHAS = tuple(10.0 ** np.arange(-8, 2))
@@ -71,6 +73,12 @@ class PenaltySearch:
     ) -> PenaltyChoice:
         """Score alphas on every fold, taken out of a statistic of features and encoded targets."""
         race = PenaltyRace(sorted(self.alphas), folds, errors, encoded, self.fewest_rows)
+        if penalty is None and LeftOutRidge.pays(statistic):
+            parts = [Part(features(fold.X), encoded(fold.y), fold.weight) for fold in folds]
+            left_out = LeftOutRidge(statistic, parts, self.fit_intercept)
+            for i in range(len(folds)):
+                race.run(i, partial(left_out.outputs, i))
+            return race.result()
         rest = None
         for i, fold in enumerate(folds):
             Z = features(fold.X)

@@ -161,7 +161,7 @@ class Deflation(NamedTuple):
 
 
 class Steps:
-    """Conjugate gradients for one right side and several diagonals, each of which ends when it is solved or fails.
+    """Conjugate gradients for several diagonals, each of which ends when it is solved or fails.
 
     Each step takes its gain off the squared error in the norm of the matrix, so the gains of the last steps tell what
     is left of it.
@@ -170,7 +170,8 @@ class Steps:
     ----------
     times : function of float32 columns
         The product of the matrix with them.
-    right : ndarray of shape (width, n_columns)
+    right : ndarray of shape (width, n_columns), or a sequence of as many as there are diagonals
+        The same for all diagonals, or one for each.
     diagonals : sequence of float
     preconditioner : Preconditioner
     tolerance : float
@@ -178,13 +179,13 @@ class Steps:
     window : int
         Steps over which the error must hardly fall any more.
     start : ndarray of shape (width, n_columns), optional
-        Where to begin, the same for all diagonals.
+        Where to begin, of all columns of all diagonals.
     """
 
     def __init__(
         self,
         times: Product,
-        right: NDArray[np.float32],
+        right: NDArray[np.float32] | Sequence[NDArray[np.float32]],
         diagonals: Sequence[float],
         preconditioner: Preconditioner,
         tolerance: float = _TOLERANCE,
@@ -195,13 +196,14 @@ class Steps:
         self.n_taken = 0
         self.lost: dict[int, NDArray[np.float32]] = {}  # where the matrix is not positive, and how far it went
         self.solutions: list[NDArray[np.float32] | None] = [None] * len(diagonals)
-        self.owners = np.repeat(np.arange(len(diagonals)), right.shape[1])  # the diagonal of each column
+        rights = [right] * len(diagonals) if isinstance(right, np.ndarray) else right
+        self.owners = np.repeat(np.arange(len(diagonals)), [r.shape[1] for r in rights])  # the diagonal of each column
         self._shifts = np.asarray(diagonals, dtype=np.float32)[self.owners]
-        self._R = np.tile(right, len(diagonals))
+        self._R = np.hstack(rights)
         self._X = np.zeros_like(self._R)
         self._total = np.zeros(self.owners.size)
         if start is not None:
-            self._X += np.tile(start, len(diagonals))
+            self._X += start
             # The squared size of a solution in the norm of the matrix is its product with the right side.
             self._total = np.maximum(_dots(self._X, self._R), 0.0)
             self._R = self._R - times(self._X) - self._shifts * self._X

@@ -1,9 +1,9 @@
 """The forms that a Gram matrix takes."""
 
 from craftmaps.least_squares.packed_gram import ChangedGram, PackedGram, PackedLimits
-from craftmaps.least_squares.square_gram import SquareGram
+from craftmaps.least_squares.square_gram import ChangedSquare, SquareGram
 
-Gram = SquareGram | PackedGram | ChangedGram
+Gram = SquareGram | ChangedSquare | PackedGram | ChangedGram
 
 
 def empty_gram(width: int, packed: bool | PackedLimits) -> SquareGram | PackedGram:

@@ -193,6 +193,10 @@ class NormalEquations:
         """
         return self._with_gram(self._gram.branch(None if room is None else room._gram))  # type: ignore[arg-type]
 
+    def lent(self) -> "NormalEquations":
+        """Return a statistic to be changed by few rows, beside the matrix of this one, which must stay as it is."""
+        return self._with_gram(self._gram.lent() if isinstance(self._gram, SquareGram) else self._gram.branch())
+
     def _with_gram(self, gram: Gram) -> "NormalEquations":
         """Return a copy with another Gram matrix."""
         other = NormalEquations.__new__(NormalEquations)

@@ -13,7 +13,7 @@ from craftmaps._system.fields import Fields
 from craftmaps._system.threads import cut, for_each
 from craftmaps.least_squares.conjugate_gradients import QuickSolver, SolverLimits
 from craftmaps.least_squares.gram import TILE, Solver, diagonal_tiles
-from craftmaps.least_squares.gram_changes import AddedMatrix, AddedOuter, AddedRows, Change
+from craftmaps.least_squares.gram_changes import Change, Changes
 
 
 @dataclass(frozen=True)
@@ -190,19 +190,18 @@ class PackedGram:
         return gram
 
 
-class ChangedGram:
-    """A triangle with changes kept beside it, which are applied only to the copies that are decomposed.
+class ChangedGram(Changes):
+    """A triangle with changes kept beside it: solving a centred statistic takes two triangles and not three.
 
-    So a centred statistic without some of its rows takes no triangle of its own: solving needs two of them, not
-    three. Applying the changes again costs little beside a decomposition. `quick` solves without one; branches of one
-    triangle share it.
+    Making the changes again costs little beside a decomposition. `quick` solves without one; branches of one triangle
+    share it.
     """
 
     packed = True
 
     def __init__(self, whole: PackedGram, changes: list[Change], quick: QuickSolver):
-        self.width, self.limits = whole.width, whole.limits
-        self._whole, self._changes, self.quick = whole, changes, quick
+        super().__init__(whole, changes)
+        self.width, self.limits, self.quick = whole.width, whole.limits, quick
 
     @property
     def panels(self) -> list[NDArray[np.float32]]:
@@ -211,46 +210,15 @@ class ChangedGram:
 
     def add(self, Z: NDArray, sign: float = 1.0) -> None:
         """Add the products of the features of some rows."""
-        self._changes.append(AddedRows(np.asarray(Z, dtype=np.float32), sign))
-
-    def add_outer(self, factor: float, vector: NDArray[np.float64]) -> None:
-        """Add factor * vector vector'."""
-        self._changes.append(AddedOuter(factor, vector))
-
-    def add_matrix(self, factor: float, matrix: NDArray[np.float64]) -> None:
-        """Add factor * matrix."""
-        self._changes.append(AddedMatrix(factor, matrix))
-
-    def diagonal(self) -> NDArray[np.float64]:
-        """Return a copy of the diagonal."""
-        return sum((change.diagonal() for change in self._changes), self._whole.diagonal())
-
-    def copy(self) -> PackedGram:
-        """Return the matrix with its changes made."""
-        matrix = self._whole.copy()
-        for change in self._changes:
-            change.make(matrix)
-        return matrix
+        super().add(np.asarray(Z, dtype=np.float32), sign)
 
     def branch(self, room: Any = None) -> "ChangedGram":
         """Return a matrix that can be changed on its own, as long as the triangle stays as it is."""
-        return ChangedGram(self._whole, [*self._changes], self.quick)
-
-    def square(self) -> NDArray[np.float64]:
-        """Return the matrix, whose upper triangle has no meaning."""
-        return self.copy().square()
+        return ChangedGram(self._whole, [*self._changes], self.quick)  # type: ignore[arg-type]
 
     def factored(self, diagonal: float, dtype: Any = np.float32) -> Solver | None:
         """Return a solver for the matrix with something added to its diagonal, or None if that is not positive."""
         return self.copy().factored_in_place(diagonal)
-
-    def to_plain(self) -> dict[str, NDArray]:
-        """Return the matrix as arrays."""
-        return self.copy().to_plain()
-
-    def times(self, X: NDArray) -> NDArray:
-        """Return the product with some columns, in their precision."""
-        return sum((change.times(X) for change in self._changes), self._whole.times(X))
 
 
 def _substitute(

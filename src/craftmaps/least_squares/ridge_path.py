@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from craftmaps._system.threads import multiply, serial_blas
+from craftmaps.least_squares.gram import Solver
 from craftmaps.least_squares.gram_forms import Gram
 from craftmaps.least_squares.packed_gram import ChangedGram
 from craftmaps.least_squares.stored_features import Features, StoredFeatures
@@ -95,8 +96,33 @@ class RidgePath:
             with serial_blas:  # work is shared out to threads of this library, which do not spin
                 coefficients = self._solved(gram, diagonal, quick)
             if coefficients is not None and np.isfinite(coefficients).all():
-                return Solution(coefficients.T, self._output_mean - self._mean @ coefficients)
+                return self.solution(coefficients)
         raise ValueError("The features are not finite, or too ill-conditioned to be solved for.")
+
+    def factored(self, alpha: float) -> Solver | None:
+        """Return a solver of systems with alpha on the diagonal, or None if rounding leaves the matrix not positive.
+
+        The next decomposition invalidates it.
+        """
+        with serial_blas:
+            return self._gram.factored(alpha, np.float32) or self._gram.factored(alpha, np.float64)
+
+    def matrix(self, dtype: Any) -> NDArray:
+        """Return the whole matrix, both triangles, in a precision."""
+        lower = np.tril(self._gram.square()).astype(dtype)
+        diagonal = np.diagonal(lower).copy()
+        lower += lower.T
+        np.fill_diagonal(lower, diagonal)
+        return lower
+
+    @property
+    def right(self) -> NDArray[np.float64]:
+        """The right sides."""
+        return self._right
+
+    def solution(self, coefficients: NDArray[np.float64]) -> Solution:
+        """Return the solution that has these coefficients, of shape (n_features, n_outputs)."""
+        return Solution(coefficients.T, self._output_mean - self._mean @ coefficients)
 
     def _diagonals(self, alpha: float, quick: bool) -> Iterator[float]:
         """Yield what to add to the diagonal until the matrix is positive definite: alpha, and more.

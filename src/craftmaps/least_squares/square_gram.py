@@ -10,6 +10,7 @@ from craftmaps._system.fields import Fields
 from craftmaps._system.threads import cut, for_each
 from craftmaps.least_squares.cholesky import factor_in_place
 from craftmaps.least_squares.gram import TILE, Solver, diagonal_tiles, refuse_overflow
+from craftmaps.least_squares.gram_changes import Change, Changes
 
 # Fewer rows than this, and than features, are solved in the space of rows: most of them never need the square.
 FEW_ROWS = 2048
@@ -114,6 +115,10 @@ class SquareGram:
         np.copyto(into.array, self.array)
         return into
 
+    def lent(self) -> "ChangedSquare":
+        """Return a matrix whose changes are kept beside this one, which must stay as it is."""
+        return ChangedSquare(self, [])
+
     def branch(self, room: "SquareGram | None" = None) -> "SquareGram":
         """Return a matrix that can be changed on its own, perhaps in the memory of another one."""
         return self.copy(room)
@@ -179,6 +184,24 @@ class SquareGram:
         """Rebuild a matrix of a width from its array."""
         fields.only(["square"])
         return cls.of(fields.array("square", (width, width), (np.float64,)).T)
+
+
+class ChangedSquare(Changes):
+    """A square with changes kept beside it, as long as the square stays as it is."""
+
+    packed = False
+
+    def __init__(self, whole: SquareGram, changes: list[Change]):
+        super().__init__(whole, changes)
+        self.width = whole.width
+
+    def branch(self, room: Any = None) -> "ChangedSquare":
+        """Return a matrix that can be changed on its own."""
+        return ChangedSquare(self._whole, [*self._changes])  # type: ignore[arg-type]
+
+    def factored(self, diagonal: float, dtype: Any = np.float64) -> Solver | None:
+        """Return a solver for the matrix with something added to its diagonal, or None if that is not positive."""
+        return self.copy().factored(diagonal, dtype)
 
 
 def _squares(Z: NDArray) -> NDArray[np.float64]:

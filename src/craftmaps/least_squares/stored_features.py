@@ -84,6 +84,10 @@ class StoredFeatures:
         """Return some of the rows."""
         return type(self)(self.numbers[positions], self.factors[positions], self.squares[positions], self.width)
 
+    def __sizeof__(self) -> int:
+        """Return the bytes of the arrays, for schedulers that place work by what it weighs."""
+        return object.__sizeof__(self) + self.numbers.nbytes + self.factors.nbytes + self.squares.nbytes
+
     def __len__(self) -> int:
         """Return the number of rows."""
         return len(self.numbers)
