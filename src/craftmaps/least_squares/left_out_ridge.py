@@ -86,7 +86,8 @@ class LeftOutRidge:
 
     def _by_steps(self, alpha: float) -> list[NDArray[np.float64] | None]:
         """Return coefficients for all parts, None where it would take many steps."""
-        diagonals, solver = [alpha * unit for unit in self._units], self._whole.factored(alpha * self._unit)
+        solver, shift = self._whole.factored(alpha * self._unit)
+        diagonals = [alpha * unit + shift for unit in self._units]
         if solver is None:
             return [None] * len(diagonals)
         scales = [np.maximum(np.abs(rest.right).max(axis=0), 1e-300) for rest in self._rests]  # float32 holds any size

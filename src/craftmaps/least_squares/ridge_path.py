@@ -99,13 +99,18 @@ class RidgePath:
                 return self.solution(coefficients)
         raise ValueError("The features are not finite, or too ill-conditioned to be solved for.")
 
-    def factored(self, alpha: float) -> Solver | None:
-        """Return a solver of systems with alpha on the diagonal, or None if rounding leaves the matrix not positive.
+    def factored(self, alpha: float) -> tuple[Solver | None, float]:
+        """Return a solver of systems with alpha on the diagonal, and what rounding made it add to alpha.
 
-        The next decomposition invalidates it.
+        The next decomposition invalidates the solver.
         """
         with serial_blas:
-            return self._gram.factored(alpha, np.float32) or self._gram.factored(alpha, np.float64)
+            for diagonal in self._diagonals(alpha, False):
+                for dtype in (np.float32, np.float64):
+                    solver = self._gram.factored(diagonal, dtype)
+                    if solver is not None:
+                        return solver, diagonal - alpha
+        return None, 0.0
 
     def matrix(self, dtype: Any) -> NDArray:
         """Return the whole matrix, both triangles, in a precision."""
