@@ -11,6 +11,8 @@ of features a line for each column.
 Numba's cache does not notice changes of this file: after one, remove the caches with `make clean`.
 """
 
+import numpy as np
+
 from craftmaps._loops.compiled import loop
 from craftmaps._loops.vector_type import add_multiples, add_products, fetch, load_lines, load_whole, store_lines
 from craftmaps._loops.vectors import VECTOR_BYTES
@@ -18,7 +20,38 @@ from craftmaps._loops.vectors import VECTOR_BYTES
 LINE = (0,) * (VECTOR_BYTES // 4)  # features that are multiplied together
 MOST_COLUMNS = VECTOR_BYTES // 32 * 5  # whose sums for two rows stand in registers: of 64 bytes there are 32, else 16
 ROWS = 32
+_SMALLEST = 1e-33  # what divides the largest number within float32
 _FEATURES = 256  # whose coefficients, for a group of columns, fit into half of the first cache
+
+
+@loop
+def round_rows(Z, bits, mask, infinite, numbers, factors, squares, largest, largest_bits):
+    """Write rows as numbers of 16 bits and a factor, and their squared lengths; those that are not finite as inf.
+
+    `bits` are the same memory as Z, in whole numbers: without their sign, by `mask`, these are in the order of
+    absolute values, and a compiler that may not reorder sums of floats does find the largest of them in vectors.
+    `infinite` are the bits of infinity. `largest` and `largest_bits` are one number, of the types of Z and bits.
+    """
+    for row in range(Z.shape[0]):
+        x, n = Z[row], numbers[row]
+        most = bits[row, 0] & mask
+        for k in range(1, x.shape[0]):
+            most = max(most, bits[row, k] & mask)
+        largest_bits[0] = most
+        factor = 1.0 / 32767
+        if largest[0] > _SMALLEST:
+            factor *= largest[0]
+        if most >= infinite:
+            squares[row] = factors[row] = np.inf
+            n[:] = 0
+            continue
+        inverse, total = Z.dtype.type(1.0 / factor), 0
+        for k in range(x.shape[0]):
+            number = np.int32(np.rint(x[k] * inverse))
+            n[k] = number
+            total += number * number
+        factors[row] = factor
+        squares[row] = total * factor * factor
 
 
 @loop

@@ -10,9 +10,7 @@ from numpy.typing import NDArray
 from craftmaps._rows.tiling import frozen
 from craftmaps._system.threads import cut, for_each
 
-_LARGEST = float(np.iinfo(np.int16).max)
-_SMALLEST = 1e-33  # what divides the largest number within float32
-_MAPPED_ROWS, _ROUNDED_ROWS = 1024, 64
+_MAPPED_ROWS, _ROUNDED_ROWS = 256, 64
 _MULTIPLIED_ROWS = 64
 _PARTS, _PART_ROWS = 16, 1024  # at most and at least: sums of parts are added in order whatever the number of threads
 
@@ -63,20 +61,18 @@ class StoredFeatures:
         return stored
 
     def _round(self, first: int, Z: NDArray) -> None:
-        """Keep the features of some rows, which are overwritten."""
+        """Keep the features of some rows."""
+        from craftmaps._loops import stored_numbers
+
+        whole = np.dtype(f"i{Z.dtype.itemsize}").type
+        mask, infinite = np.iinfo(whole).max, Z.dtype.type(np.inf).view(whole)
+        Z = np.ascontiguousarray(Z)
 
         def work(part: slice) -> None:
-            rows, into = Z[part], slice(first + part.start, first + part.stop)
-            largest = np.maximum(rows.max(axis=1), -rows.min(axis=1)).astype(np.float64)
-            is_finite = np.isfinite(largest)
-            rows[~is_finite] = 0
-            scales = np.where(is_finite & (largest > _SMALLEST), largest, 1.0) / _LARGEST
-            rows *= (1 / scales)[:, None].astype(rows.dtype)
-            with np.errstate(over="ignore"):
-                self.squares[into] = np.where(is_finite, np.einsum("ij,ij->i", rows, rows) * scales**2, np.inf)
-                self.factors[into] = scales
-            np.rint(rows, out=rows)
-            self.numbers[into, : self.width] = rows
+            rows, into, largest = Z[part], slice(first + part.start, first + part.stop), np.empty(1, Z.dtype)
+            numbers = self.numbers[into, : self.width]
+            of_rows = numbers, self.factors[into], self.squares[into], largest, largest.view(whole)
+            stored_numbers.round_rows(frozen(rows), frozen(rows.view(whole)), whole(mask), infinite, *of_rows)
 
         for_each(work, cut(len(Z), _ROUNDED_ROWS))
 

@@ -93,15 +93,12 @@ class WideRidge:
         return scaled * self._scale + solution.intercept
 
     def first_of(self, alphas: Sequence[float]) -> int:
-        """Return the last alpha that is not below the best one of a few rows left out one by one, or 0.
-
-        Strong penalties are solved for in few steps, so it is better to begin too high than too low.
-        """
+        """Return the alpha after the best one of a few rows left out one by one: all rows bear smaller penalties."""
         few = self.sampled.positions[:_LEFT_OUT_ROWS]
         targets, weight = self.targets[few] / self._scale, self._weight[few].astype(np.float64)
         space = RowSpace.of(self.features[few].toarray(), targets, weight)
         errors = [float(weight @ np.square(space.left_out(alpha) - targets).sum(axis=1)) for alpha in alphas]
-        return int(np.argmin(errors))
+        return min(int(np.argmin(errors)) + 1, len(alphas) - 1)
 
     def compared(self, alphas: Iterable[float]) -> Iterator[Solution]:
         """Yield the solutions for alphas, which should fall: each starts from the last one."""
@@ -223,7 +220,7 @@ class SampledRows:
         unit = (float(products.trace()) or 1.0) / share / n_features
         shift = _SPREAD * _small_eigenvalue(products, n_features, share, _FIRST_SHIFT * unit)
         factor = _factor(products, share * shift)
-        return cls(positions, sample, roots, mean, factor.astype(np.float32, order="F"), shift)
+        return cls(positions, sample, roots, mean, factor, shift)
 
     def precondition(self, R: NDArray[np.float32], shifts: NDArray | None = None) -> NDArray[np.float32]:
         """Return the inverse of the approximate matrix times R. One shift serves all penalties: those are smaller."""
@@ -251,20 +248,22 @@ def _products(features: StoredFeatures, roots: NDArray[np.float32], mean: NDArra
 def _small_eigenvalue(products: NDArray[np.float64], width: int, share: float, shift: float) -> float:
     """Return the mean eigenvalue of the whole Gram matrix where a sample of rows, a share of all, says nothing."""
     some = max(len(products) // 4, 1)  # of the sample: a small factor is quick, and they leave little more
-    pivots = _factor(products[:some, :some], share / 4 * shift).diagonal() ** 2 - share / 4 * shift
+    pivots = _factor(products[:some, :some], share / 4 * shift).diagonal().astype(np.float64) ** 2 - share / 4 * shift
     last = pivots[-max(some // 8, 1) :].mean()
     # Each row has a share of 1 / n_sampled of the weight of the sample.
     left = max(float(last), 0.0) * len(products) / share
     return max(left / max(width - some, 1), shift * 1e-3)
 
 
-def _factor(products: NDArray[np.float64], shift: float) -> NDArray[np.float64]:
+def _factor(products: NDArray[np.float64], shift: float) -> NDArray[np.float32]:
     """Return a Cholesky factor of products of rows with a shift on the diagonal, raised until there is one."""
-    raised = max(shift, 1e-7 * float(products.diagonal().max()), 1e-300)
+    scale = float(products.diagonal().max()) or 1.0  # float32 holds the root of what it may not hold itself
+    raised = max(shift / scale, 1e-7)
     for _ in range(8):
-        factor = np.array(products, order="F")
-        factor[np.diag_indices_from(factor)] += raised
+        factor = np.asfortranarray((products / scale).astype(np.float32))
+        factor[np.diag_indices_from(factor)] += np.float32(raised)
         if factor_in_place(factor):
+            factor *= np.float32(np.sqrt(scale))
             return factor
         raised *= 100
     raise ValueError("Features of sampled rows must have finite products that are not all alike.")
