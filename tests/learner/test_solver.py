@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from craftmaps import CraftClassifier, CraftRegressor, LandmarkMap, Polynomial, load_model, threads
-from craftmaps.learners import from_rows
+from craftmaps.learners import from_rows, one_pass
+from craftmaps.least_squares import wide_ridge
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(3000, 8)).astype(np.float32)
@@ -195,3 +196,20 @@ def test_copies_of_a_row_are_not_held_out_side_by_side():
     order = RNG.permutation(2000)
     again = CraftClassifier(**SETTINGS | {"solver": "iterative", "loss": "squared"}).fit(rows[order], labels[order])
     assert again.cv_results_["error"] == model.cv_results_["error"]
+
+
+def test_what_does_not_come_to_an_end_is_tallied(monkeypatch):
+    """Where the best penalty takes too many steps, "auto" goes on with the Gram matrix, and "iterative" does not."""
+    monkeypatch.setattr(wide_ridge, "_MOST_STEPS", 1)
+    monkeypatch.setattr(one_pass, "pays", lambda *_: True)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2500, 6)).astype(np.float32)
+    y = (X[:, 0] * X[:, 1] + 0.3 * X[:, 2] > 0).astype(int)
+    settings = {"n_components": 96, "kernel": Polynomial(3), "metric": None, "random_state": 0}
+    tallied = CraftClassifier(solver="tally", **settings).fit(X, y)
+    found = CraftClassifier(solver="auto", **settings).fit(X, y)
+    np.testing.assert_array_equal(found.coef_, tallied.coef_)
+    assert found.tally_.n_rows == 2500
+    forced = CraftClassifier(solver="iterative", **settings).fit(X, y)
+    with pytest.raises(ValueError, match="without a tally"):
+        _ = forced.tally_

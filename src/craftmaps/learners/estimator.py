@@ -19,7 +19,7 @@ from craftmaps.kernels import Rows
 from craftmaps.learners.choices import Choices
 from craftmaps.learners.feature_recipe import choices_of
 from craftmaps.learners.fitted_model import FittedModel
-from craftmaps.learners.from_rows import FromRows
+from craftmaps.learners.from_rows import MOST_TALLIED_AFTER_ALL, FromRows
 from craftmaps.learners.held_out import HeldOutFold
 from craftmaps.learners.html_repr import ChoicesInHtml
 from craftmaps.learners.logistic_search import refuse_one_look
@@ -74,10 +74,10 @@ class OnePassEstimator(ChoicesInHtml, BaseEstimator, ABC):
         with shown(self.verbose) as progress:
             new, rows = self._settled(X, y, sample_weight, has_rows=True)
             on_rows = progress.out_of(rows.X.shape[0])
-            if new._going_on().untallied is not None:
-                new._solve_from_rows(rows, on_rows)
+            if new._is_solved_from_rows(rows, on_rows):
                 self._become(new)
                 return self
+            new._going_on().tally_after_all()
             folds = new._folds(rows)
             self._become(new)  # two tallies at once may not fit, so the earlier model goes first
             try:
@@ -300,15 +300,22 @@ class OnePassEstimator(ChoicesInHtml, BaseEstimator, ABC):
         self._model, self._results = solver.solve(learned.tally, folds, rows)
         return self
 
-    def _solve_from_rows(self, rows: GivenRows, on_rows: Callable[[int], None]) -> None:
-        """Solve from the rows at hand, without a tally: the pass ends, its choices stay."""
+    def _is_solved_from_rows(self, rows: GivenRows, on_rows: Callable[[int], None]) -> bool:
+        """Solve from the rows at hand, without a tally, if that is the better way; its choices stay."""
         learned = self._going_on()
+        if learned.untallied is None:
+            return False
+        features, is_sparse, width = learned.untallied
         alphas = None if self.alphas is None else checked_alphas(self)
-        settings = alphas, int(self.cv), int(self.holdout_rows), self.seed_, on_rows
-        solver = FromRows(*learned.untallied, *settings)  # type: ignore[misc]
+        may_end = self.solver == "auto" and not is_sparse and width <= MOST_TALLIED_AFTER_ALL
+        settings = alphas, int(self.cv), int(self.holdout_rows), self.seed_, may_end, on_rows
         spent = learned.spent_positions(rows.X, rows.y)
-        self._model, self._results = solver.solve(learned.targets, rows.values, spent)
+        solved = FromRows(features, is_sparse, *settings).solve(learned.targets, rows.values, spent)
+        if solved is None:
+            return False
+        self._model, self._results = solved
         self._choices, self._pass = learned.choices, None
+        return True
 
     def _outputs(self, X: Rows, dtype: Any = None) -> NDArray[np.floating]:
         """Return the outputs for the columns of the targets of rows, in a precision or else in that of the rows."""

@@ -35,6 +35,7 @@ _SPARSE_PATIENCE, _WIDE_PATIENCE = 2, 1
 # E^3. Below a width the matrix is quick enough, and leaves a tally.
 _STEPS, _MATRIX, _SOLUTIONS, _LEAST_WIDTH = 500, 1.7, 16, 4096
 _MOST_ROWS = 16 * MOST_SAMPLED  # a sample stands for no more: looks for the logistic loss would not come to an end
+MOST_TALLIED_AFTER_ALL = 8192  # features, of more a Gram matrix takes too long
 _MEMORY_SHARE = 0.6  # of what is free, for the features
 _COLUMNS_IN_WORK = 24  # for every target: parts of sums, residuals, directions
 _LEFT_OUT = 0.1  # of the rows, at most: one split, for every one more doubles the time
@@ -88,6 +89,8 @@ class FromRows:
     n_folds, most_rows : int
         Folds of the rows that are held out, and at most how many rows these are.
     seed : int
+    may_end : bool
+        Whether to give up where conjugate gradients do not come to an end at the best penalty.
     on_rows : function, optional
         Hears how many rows are mapped.
     """
@@ -98,10 +101,14 @@ class FromRows:
     n_folds: int
     most_rows: int
     seed: int
+    may_end: bool = False
     on_rows: Callable[[int], None] | None = None
 
-    def solve(self, targets: Targets, given: tuple, spent: NDArray[np.int64]) -> Solved:
-        """Learn from rows, targets and weights; rows at `spent` positions, which made the choices, are not held out."""
+    def solve(self, targets: Targets, given: tuple, spent: NDArray[np.int64]) -> Solved | None:
+        """Learn from rows, targets and weights; rows at `spent` positions, which made the choices, are not held out.
+
+        None if a Gram matrix is the better way after all.
+        """
         X, y, weight = given
         weight = np.asarray(targets.weighted(y, np.ones(X.shape[0]) if weight is None else weight))
         total, in_order = float(weight.sum()), self._in_random_order(X, y, targets)
@@ -130,6 +137,8 @@ class FromRows:
             scores.add(np.concatenate(outputs))
             starts.append(solutions[0])
             tried.append(alphas[i])
+            if self.may_end and _is_unsolved(left_out[0][1]) and scores.best() == len(tried) - 1:
+                return None
         tell(Phase.SOLUTION)
         alpha, choice = tried[scores.best()], _choice(scores, [alpha / unit for alpha in tried], total)
         start = starts[scores.best()]
@@ -211,6 +220,11 @@ def n_sampled(n_rows: int, width: int) -> int:
 def _n_bytes(n_rows: int, width: int, n_targets: int) -> float:
     """Return the bytes of stored features, of the sample with a copy, and of the columns in work."""
     return width * (2.0 * n_rows + 8.0 * n_sampled(n_rows, width) + 4.0 * _COLUMNS_IN_WORK * n_targets)
+
+
+def _is_unsolved(ridge: RowRidge) -> bool:
+    """Tell whether the last solution is not as close as was asked for."""
+    return isinstance(ridge, WideRidge) and not ridge.is_solved
 
 
 def _trial_order(scores: LeftOutScores, first: int, n_alphas: int, patience: int) -> Iterator[int]:

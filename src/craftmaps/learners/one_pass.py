@@ -56,6 +56,7 @@ class Untallied(NamedTuple):
 
     features: RowFeatures
     is_sparse: bool
+    width: int
 
 
 class OnePass:
@@ -116,15 +117,26 @@ class OnePass:
         self.choices, self._spent, self._first_targets = settled.choices, settled.spent, targets
         width = settled.features.width(survey.entries.X)
         if settled.is_sparse or self._is_iterative(settled.features, width, survey, are_at_hand):
-            self.untallied = Untallied(settled.features, settled.is_sparse)
-            return
+            self.untallied = Untallied(settled.features, settled.is_sparse, width)
+        else:
+            self._begin_tally(settled.features, width)
+
+    def tally_after_all(self) -> None:
+        """Go on to tally rows that were to be learned from at once."""
+        if self.untallied is not None:
+            self._begin_tally(self.untallied.features, self.untallied.width)
+            self.untallied = None
+
+    def _begin_tally(self, features: RowFeatures, width: int) -> None:
+        """Begin an empty tally of features."""
+        settings, targets = self.settings, self._first_targets
         is_packed = settings.packed
         if is_auto(is_packed):
             is_packed = not square_fits(width, available_memory())
         statistic = NormalEquations(width, targets.n_columns, bool(is_packed))
-        held_out = self._held_out(*settled.spent, targets)
-        origin = None if settings.origin is None else settings.origin._replace(choices=settled.choices)
-        self._tally = Tally(settled.features, self.layout, targets, statistic, held_out, settings.batch_rows, origin)
+        held_out = self._held_out(*self._spent, targets)
+        origin = None if settings.origin is None else settings.origin._replace(choices=self.choices)
+        self._tally = Tally(features, self.layout, targets, statistic, held_out, settings.batch_rows, origin)
 
     def _is_iterative(self, features: RowFeatures, width: int, survey: Survey, are_at_hand: bool) -> bool:
         """Tell whether rows are to be solved from themselves; refuse that where it cannot be."""

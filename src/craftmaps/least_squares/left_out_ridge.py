@@ -10,11 +10,13 @@ from craftmaps._system.threads import cut, for_each, multiply, serial_blas
 from craftmaps.least_squares.conjugate_gradients import Steps
 from craftmaps.least_squares.gram import Solver
 from craftmaps.least_squares.normal_equations import NormalEquations
+from craftmaps.least_squares.ridge_path import RidgePath
 from craftmaps.least_squares.stored_features import StoredFeatures
 
 _LEAST_WIDTH, _LEAST_ROWS = 512, 4  # where decompositions cost something; rows for a feature
 _TOLERANCE, _MOST_STEPS = 1e-3, 12
 _SOLVED_COLUMNS = 32  # together
+_MOST_KEPT = 2**27  # numbers of matrices of their own
 
 
 class Part(NamedTuple):
@@ -63,6 +65,7 @@ class LeftOutRidge:
         self._rests = [rest.into_ridge_path(fit_intercept) for rest in rests]
         self._outputs: dict[float, list[NDArray]] = {}
         self._solved: dict[float, NDArray[np.float32]] = {}  # by steps, from which others start
+        self._too_small = -1.0  # an alpha for which it took too many steps
 
     @staticmethod
     def pays(statistic: NormalEquations) -> bool:
@@ -79,16 +82,30 @@ class LeftOutRidge:
     def _outputs_of_all(self, alpha: float) -> list[NDArray]:
         """Return the outputs for all parts."""
         outputs = []
-        for i, (rest, found) in enumerate(zip(self._rests, self._by_steps(alpha), strict=True)):
-            solution = rest.solve(alpha * self._units[i], quick=True) if found is None else rest.solution(found)
+        solver, shift = self._whole.factored(alpha * self._unit)
+        diagonals = [alpha * unit + shift for unit in self._units]
+        for i, found in enumerate(self._by_steps(alpha, diagonals, solver)):
+            if found is None:
+                solution = self._made(i).solve(diagonals[i], quick=True)
+            else:
+                solution = self._rests[i].solution(found)
             outputs.append(solution.outputs(self._features[i]))
         return outputs
 
-    def _by_steps(self, alpha: float) -> list[NDArray[np.float64] | None]:
+    def _made(self, i: int) -> RidgePath:
+        """Return the path without a part with a matrix of its own; some are kept, for the penalties that follow."""
+        path = self._rests[i]
+        if path.is_lent:
+            path = path.made()
+            if (i + 1) * self._matrix.size <= _MOST_KEPT:
+                self._rests[i] = path
+        return path
+
+    def _by_steps(
+        self, alpha: float, diagonals: list[float], solver: Solver | None
+    ) -> list[NDArray[np.float64] | None]:
         """Return coefficients for all parts, None where it would take many steps."""
-        solver, shift = self._whole.factored(alpha * self._unit)
-        diagonals = [alpha * unit + shift for unit in self._units]
-        if solver is None:
+        if solver is None or alpha <= self._too_small:
             return [None] * len(diagonals)
         scales = [np.maximum(np.abs(rest.right).max(axis=0), 1e-300) for rest in self._rests]  # float32 holds any size
         rights = [(rest.right / scale).astype(np.float32) for rest, scale in zip(self._rests, scales, strict=True)]
@@ -113,6 +130,8 @@ class LeftOutRidge:
         solutions = [X for X in steps.solutions if X is not None]
         if len(solutions) == len(diagonals):
             self._solved[alpha] = np.hstack(solutions)
+        else:
+            self._too_small = max(self._too_small, alpha)
         return [None if X is None else X * scale for X, scale in zip(steps.solutions, scales, strict=True)]
 
     def _nearest(self, alpha: float) -> NDArray[np.float32] | None:

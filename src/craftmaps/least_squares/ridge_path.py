@@ -1,6 +1,7 @@
 """Ridge regressions of one Gram matrix for one alpha after another: factors, shifts and refinement."""
 
 from collections.abc import Iterator, Sequence
+from copy import copy
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -11,6 +12,7 @@ from craftmaps._system.threads import multiply, serial_blas
 from craftmaps.least_squares.gram import Solver
 from craftmaps.least_squares.gram_forms import Gram
 from craftmaps.least_squares.packed_gram import ChangedGram
+from craftmaps.least_squares.square_gram import ChangedSquare
 from craftmaps.least_squares.stored_features import Features, StoredFeatures
 
 _SHIFTS = (0.01, 0.1, 1.0, 10.0, 1000.0)  # in units of the rounding errors of the Gram matrix
@@ -119,6 +121,17 @@ class RidgePath:
         lower += lower.T
         np.fill_diagonal(lower, diagonal)
         return lower
+
+    @property
+    def is_lent(self) -> bool:
+        """Whether the matrix has changes that are made anew at every decomposition."""
+        return isinstance(self._gram, ChangedSquare)
+
+    def made(self) -> "RidgePath":
+        """Return the same solutions from a matrix with its changes made."""
+        path = copy(self)
+        path._gram = self._gram.copy()
+        return path
 
     @property
     def right(self) -> NDArray[np.float64]:

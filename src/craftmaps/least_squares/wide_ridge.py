@@ -53,6 +53,11 @@ class WideRidge:
     sampled : SampledRows
         The preconditioner.
 
+    Attributes
+    ----------
+    is_solved : bool
+        Whether the last solution is as close as was asked for.
+
     Examples
     --------
     >>> import numpy as np
@@ -76,6 +81,7 @@ class WideRidge:
         largest = np.abs(centred).max(axis=0)
         self._scale = np.where(largest > 0, largest, 1.0)  # so that float32 can hold targets of any size
         self._right = features.sums((weight[:, None] * (centred / self._scale)).astype(np.float32))
+        self.is_solved = True
         self.trace = max(float(weight @ features.squares - self._total * (mean @ mean)), 0.0)
 
     @property
@@ -143,6 +149,7 @@ class WideRidge:
             while steps.owners.size and steps.n_taken < _MOST_STEPS:
                 tell(phase, f"{alpha / self.unit:g}, step {steps.n_taken + 1}")
                 steps.take()
+        self.is_solved = not steps.owners.size and not steps.lost
         return steps.so_far()[0]
 
     def _times(self, B: NDArray[np.float32]) -> NDArray[np.float32]:
