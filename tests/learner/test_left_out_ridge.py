@@ -89,7 +89,27 @@ def test_it_is_for_wide_statistics_of_many_rows():
     def statistic(n_rows, width, packed=False):
         return NormalEquations.of(np.ones((n_rows, width), np.float32), np.ones(n_rows), packed=packed)
 
-    assert LeftOutRidge.pays(statistic(2048, 512))
-    assert not LeftOutRidge.pays(statistic(2047, 512))
-    assert not LeftOutRidge.pays(statistic(2048, 511))
-    assert not LeftOutRidge.pays(statistic(2048, 512, packed=True))
+    assert LeftOutRidge.pays(statistic(2048, 512), [100.0, 512.0])
+    assert not LeftOutRidge.pays(statistic(2048, 512), [100.0, 513.0])
+    assert not LeftOutRidge.pays(statistic(2047, 512), [100.0])
+    assert not LeftOutRidge.pays(statistic(2048, 511), [100.0])
+    assert not LeftOutRidge.pays(statistic(2048, 512, packed=True), [100.0])
+
+
+@pytest.mark.parametrize("size", [1e-25, 1e25])
+def test_features_of_any_size(problem, size):
+    Z, Y, weight = problem
+    Z = Z.astype(np.float64) * size
+    ridge = LeftOutRidge(NormalEquations.of(Z, Y, weight), parts_of(Z, Y, weight), True)
+    assert_close(ridge.outputs(2, 1e-3), decomposed((Z, Y, weight), parts_of(Z, Y, weight)[2], 2, 1e-3, True))
+    assert ridge._solved
+
+
+def test_a_part_without_weight(problem):
+    Z, Y, weight = problem
+    without = weight.copy()
+    without[:80] = 0
+    ridge = LeftOutRidge(NormalEquations.of(Z, Y, without), parts_of(Z, Y, without), True)
+    expected = NormalEquations.of(Z, Y, without)
+    found, unit = ridge.outputs(0, 1e-2), expected.scale()
+    assert_close(found, expected.solve(1e-2 * unit).outputs(Z[:80]))

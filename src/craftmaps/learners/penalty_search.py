@@ -73,7 +73,7 @@ class PenaltySearch:
     ) -> PenaltyChoice:
         """Score alphas on every fold, taken out of a statistic of features and encoded targets."""
         race = PenaltyRace(sorted(self.alphas), folds, errors, encoded, self.fewest_rows)
-        if penalty is None and LeftOutRidge.pays(statistic):
+        if penalty is None and LeftOutRidge.pays(statistic, [float(fold.weight.sum()) for fold in folds]):
             parts = [Part(features(fold.X), encoded(fold.y), fold.weight) for fold in folds]
             left_out = LeftOutRidge(statistic, parts, self.fit_intercept)
             for i in range(len(folds)):

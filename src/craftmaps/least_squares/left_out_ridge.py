@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from craftmaps._system.threads import cut, for_each, multiply, serial_blas
+from craftmaps._system.threads import cut, for_each, serial_blas
 from craftmaps.least_squares.conjugate_gradients import Steps
 from craftmaps.least_squares.gram import Solver
 from craftmaps.least_squares.normal_equations import NormalEquations
@@ -14,6 +14,7 @@ from craftmaps.least_squares.ridge_path import RidgePath
 from craftmaps.least_squares.stored_features import StoredFeatures
 
 _LEAST_WIDTH, _LEAST_ROWS = 512, 4  # where decompositions cost something; rows for a feature
+_LARGEST_PART = 0.25  # of the weight: the factor of all rows says little of those without a larger one
 _TOLERANCE, _MOST_STEPS = 1e-3, 12
 _SOLVED_COLUMNS = 32  # together
 _MOST_KEPT = 2**27  # numbers of matrices of their own
@@ -55,9 +56,9 @@ class LeftOutRidge:
         self._features = [part.Z for part in parts]
         self._unit = statistic.scale(fit_intercept) or 1.0
         self._whole = statistic.ridge_path(fit_intercept)
-        dtype = np.float32 if statistic.rounding >= np.finfo(np.float32).eps else np.float64
-        self._matrix = self._whole.matrix(dtype)
-        self._rows = [_stored(_rows_of(part, statistic, fit_intercept, dtype)) for part in parts]
+        self._products, self._width = self._whole.products(1 / self._unit), statistic.feature_sums.size
+        root = np.sqrt(self._unit)  # float32 holds features of any size in units of it
+        self._rows = [_stored(_rows_of(part, statistic, fit_intercept) / root) for part in parts]
         rests = [statistic.lent() for _ in parts]
         for rest, part in zip(rests, parts, strict=True):
             rest.add(*part, sign=-1.0)
@@ -68,10 +69,11 @@ class LeftOutRidge:
         self._too_small = -1.0  # an alpha for which it took too many steps
 
     @staticmethod
-    def pays(statistic: NormalEquations) -> bool:
-        """Tell whether this is quicker than decompositions: with few rows for a feature each part of them matters."""
+    def pays(statistic: NormalEquations, weights: Sequence[float]) -> bool:
+        """Tell whether this is quicker than decompositions for parts of some weights, as few rows are left out."""
         width = statistic.feature_sums.size
-        return not statistic.packed and width >= _LEAST_WIDTH and statistic.n_rows >= _LEAST_ROWS * width
+        is_wide = not statistic.packed and width >= _LEAST_WIDTH and statistic.n_rows >= _LEAST_ROWS * width
+        return is_wide and max(weights) <= _LARGEST_PART * statistic.weight
 
     def outputs(self, i: int, alpha: float) -> NDArray:
         """Return the outputs for part i, for an alpha in units of `NormalEquations.scale` without that part."""
@@ -97,7 +99,7 @@ class LeftOutRidge:
         path = self._rests[i]
         if path.is_lent:
             path = path.made()
-            if (i + 1) * self._matrix.size <= _MOST_KEPT:
+            if (i + 1) * self._width**2 <= _MOST_KEPT:
                 self._rests[i] = path
         return path
 
@@ -113,8 +115,7 @@ class LeftOutRidge:
         all_owners = np.repeat(np.arange(len(rights)), [right.shape[1] for right in rights])
 
         def times(X: NDArray) -> NDArray:
-            X, owners = X.astype(self._matrix.dtype), all_owners if steps is None else steps.owners
-            products = multiply(self._matrix, X)
+            owners, products = all_owners if steps is None else steps.owners, self._products(X)
 
             def without(i: int) -> None:
                 mine, rows = np.flatnonzero(owners == i), self._rows[i]
@@ -124,7 +125,8 @@ class LeftOutRidge:
             return products
 
         with serial_blas:
-            steps = Steps(times, rights, diagonals, _Inverse(solver), _TOLERANCE, 1, self._nearest(alpha))
+            shifts = [diagonal / self._unit for diagonal in diagonals]
+            steps = Steps(times, rights, shifts, _Inverse(solver, self._unit), _TOLERANCE, 1, self._nearest(alpha))
             while steps.owners.size and steps.n_taken < _MOST_STEPS:
                 steps.take()
         solutions = [X for X in steps.solutions if X is not None]
@@ -132,7 +134,8 @@ class LeftOutRidge:
             self._solved[alpha] = np.hstack(solutions)
         else:
             self._too_small = max(self._too_small, alpha)
-        return [None if X is None else X * scale for X, scale in zip(steps.solutions, scales, strict=True)]
+        units = [scale / self._unit for scale in scales]
+        return [None if X is None else X * unit for X, unit in zip(steps.solutions, units, strict=True)]
 
     def _nearest(self, alpha: float) -> NDArray[np.float32] | None:
         """Return the coefficients of all parts for the nearest alpha that is solved for."""
@@ -142,40 +145,37 @@ class LeftOutRidge:
 
 
 class _Inverse(NamedTuple):
-    """The inverse of a matrix, as the preconditioner of those close to it."""
+    """The inverse of a matrix in a unit, as the preconditioner of those close to it."""
 
     solver: Solver
+    unit: float
 
     def precondition(self, R: NDArray, shifts: NDArray) -> NDArray[np.float32]:
         """Return the inverse times R, a few columns on each thread."""
         solved = np.empty(R.shape, np.float32)
 
         def some(columns: slice) -> None:
-            solved[:, columns] = self.solver(R[:, columns])
+            solved[:, columns] = self.solver(R[:, columns].astype(np.float64) * self.unit)
 
         for_each(some, cut(R.shape[1], _SOLVED_COLUMNS))
         return solved
 
 
 def _stored(rows: NDArray) -> StoredFeatures:
-    """Return rows in 16 bits, which are multiplied quickly; they are overwritten."""
+    """Return rows in 16 bits, which are multiplied quickly; they are not kept."""
     return StoredFeatures.of(lambda block: block, rows, rows.shape[1])
 
 
-def _rows_of(part: Part, statistic: NormalEquations, fit_intercept: bool, dtype: type) -> NDArray:
+def _rows_of(part: Part, statistic: NormalEquations, fit_intercept: bool) -> NDArray[np.float64]:
     """Return rows whose Gram matrix is what the centred one loses without a part.
 
     They are the rows of the part, centred and times the roots of their weights, and the distance between its mean and
     that of the others, times the root of what both weigh.
     """
-    roots = np.sqrt(part.weight)
-    if not fit_intercept:
-        return part.Z * roots[:, None].astype(dtype)
-    weight = float(part.weight.sum())
-    sums = part.weight.astype(part.Z.dtype) @ part.Z
+    roots, weight = np.sqrt(part.weight)[:, None], float(part.weight.sum())
+    if not fit_intercept or not weight:
+        return part.Z * roots
+    sums = part.weight @ part.Z
     mean, rest = sums / weight, statistic.weight - weight
     others = (statistic.feature_sums - sums) / rest
-    rows = np.empty((len(part.Z) + 1, len(mean)), dtype)
-    rows[:-1] = (part.Z - mean.astype(dtype)) * roots[:, None]
-    rows[-1] = np.sqrt(weight * rest / statistic.weight) * (others - mean)
-    return rows
+    return np.vstack([(part.Z - mean) * roots, np.sqrt(weight * rest / statistic.weight) * (others - mean)])

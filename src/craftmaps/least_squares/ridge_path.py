@@ -1,6 +1,6 @@
 """Ridge regressions of one Gram matrix for one alpha after another: factors, shifts and refinement."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from itertools import islice
 from typing import Any, NamedTuple
@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from craftmaps._system.threads import multiply, serial_blas
-from craftmaps.least_squares.gram import Solver
+from craftmaps._system.threads import cut, for_each, multiply, serial_blas
+from craftmaps.least_squares.gram import TILE, Solver
 from craftmaps.least_squares.gram_forms import Gram
 from craftmaps.least_squares.packed_gram import ChangedGram
 from craftmaps.least_squares.square_gram import ChangedSquare
@@ -108,19 +108,29 @@ class RidgePath:
         """
         with serial_blas:
             for diagonal in self._diagonals(alpha, False):
-                for dtype in (np.float32, np.float64):
+                for dtype in (np.float32, np.float64) if self._is_single else (np.float64,):
                     solver = self._gram.factored(diagonal, dtype)
                     if solver is not None:
                         return solver, diagonal - alpha
         return None, 0.0
 
-    def matrix(self, dtype: Any) -> NDArray:
-        """Return the whole matrix, both triangles, in a precision."""
-        lower = np.tril(self._gram.square()).astype(dtype)
-        diagonal = np.diagonal(lower).copy()
-        lower += lower.T
-        np.fill_diagonal(lower, diagonal)
-        return lower
+    def products(self, factor: float) -> Callable[[NDArray], NDArray]:
+        """Return the function that multiplies a factor times the matrix with columns.
+
+        Where features were float32 it holds both triangles in float32, whose products are the quickest.
+        """
+        if not self._is_single:
+            return lambda X: factor * self._gram.times(X.astype(np.float64))
+        square, whole = self._gram.square(), np.empty((len(self._right),) * 2, np.float32)
+
+        def both(columns: slice) -> None:
+            below = (factor * square[columns.start :, columns]).astype(np.float32)
+            corner = np.tril(below[: below.shape[1]])
+            below[: below.shape[1]] = corner + np.tril(corner, -1).T
+            whole[columns.start :, columns], whole[columns, columns.start :] = below, below.T
+
+        for_each(both, cut(len(whole), TILE))
+        return lambda X: multiply(whole, X)
 
     @property
     def is_lent(self) -> bool:
