@@ -27,10 +27,7 @@ _FEWEST_AXES = 16
 _CLOSE = 0.15
 _FAR = 0.8  # behind the best in the first round: not worth a second look
 _MORE_AXES = 0.04  # what more axes gain by every doubling of the rows that the search compares on
-# What covariance axes, and those of gradients at a lower power, gain by every doubling of the width.
-_COVARIANCE, _FLAT = 0.08, 0.12
-_FLAT_POWERS, _KERNEL_ROWS = (0.5, 0.25), 1536  # of gradients for far wider maps; rows that a kernel is fitted to
-_HIGHER_DEGREE = 0.02  # what one gains with the kernel itself by every doubling of the rows
+_COVARIANCE = 0.08  # what covariance axes gain by every doubling of the width, against those of gradients
 _IN_REACH = 0.5  # of the best value in the first round: from there linear models and columns can still win
 _MOST_LOGISTIC_CLASSES = 2  # with more, looks take longer than all the rest of a trial, and change the order little
 
@@ -200,46 +197,13 @@ class ManyRows(Rounds):
         They have room for all axes that carry the rows, but not for more, and for the lengths of rows.
         """
         found, self._is_far = scores[kinds[0]], True
-        flat = [self._flattened(c) for c in kinds if c.shaping.axes == "gradient" and is_auto(self.spec.metric)]
         if is_auto(self.spec.metric):
             kinds = [self._with_usual_axes(c) if c.shaping.axes is not None else c for c in kinds]
         if is_auto(self.spec.normalize):
             kinds = [*kinds, *(_with(c, normalize=not c.shaping.normalize) for c in kinds)]
         self._go_on(_GREAT_WIDTH, found)
-        flat = [candidate for candidate in flat if candidate.shaping.power < 1]
-        best, scores = self._challenge(kinds[0], [*kinds, *flat, *others], {})
-        return self._challenge(best, [] if best in flat else self._of_higher_degree(best), scores)
-
-    def _flattened(self, candidate: Candidate) -> Candidate:
-        """Return the candidate with the power, length and degree that suit the kernel itself.
-
-        Far wider maps come close to it, and have room for axes that targets have not bent so much.
-        """
-        candidate = self._with_usual_axes(candidate)
-        lengths = (True, False) if is_auto(self.spec.normalize) else (candidate.shaping.normalize,)
-        shapings = [_with(candidate, power=p, normalize=length) for p in (1.0, *_FLAT_POWERS) for length in lengths]
-        best, scores = self._best_of_kernels(shapings)
-        gain = _HIGHER_DEGREE * max(float(np.log2(max(self.spec.n_rows or 0, 1) / self._n_of_kernels)), 0.0)
-        for higher in self._of_higher_degree(best):
-            scores |= self._best_of_kernels([higher])[1]
-            best = higher if scores[higher].value < scores[best].value + gain else best
-        return best
-
-    @property
-    def _n_of_kernels(self) -> int:
-        """The number of rows that kernels are fitted to."""
-        return min(_KERNEL_ROWS, self.judge.n_train)
-
-    def _best_of_kernels(self, candidates: Sequence[Candidate]) -> tuple[Candidate, Scores]:
-        """Score the kernels themselves."""
-        n_rows = self.judge.n_rows
-
-        def score(candidate: Candidate) -> Score:
-            rows = self.rows(candidate.shaping, n_rows)
-            return self.judge.split_of_kernel(candidate.kernel, rows, self._n_of_kernels)
-
-        scores = self.compare(candidates, score, n_rows, 0)
-        return best_first(scores)[0], scores
+        best, scores = self._challenge(kinds[0], [*kinds, *others], {})
+        return self._challenge(best, self._of_higher_degree(best), scores)
 
     def _with_usual_axes(self, candidate: Candidate) -> Candidate:
         """Return the candidate with at least as many axes as carry most of the rows."""
@@ -284,9 +248,9 @@ class ManyRows(Rounds):
 
     def _gain_by_width(self, candidate: Candidate) -> float:
         """Return what far wider maps make of a candidate: much of axes that no target has bent."""
-        gain = _COVARIANCE if candidate.shaping.axes == "covariance" else 0.0
-        gain = _FLAT if candidate.shaping.axes == "gradient" and candidate.shaping.power < 1 else gain
-        return gain * float(np.log2(self.spec.n_components / self.width)) if self._is_far else 0.0
+        if not self._is_far or candidate.shaping.axes != "covariance":
+            return 0.0
+        return _COVARIANCE * float(np.log2(self.spec.n_components / self.width))
 
 
 def _comes_after_ranks(candidate: Candidate) -> bool:

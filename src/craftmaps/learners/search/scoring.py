@@ -6,13 +6,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_solve
 from scipy.sparse import issparse
 from sklearn.utils.extmath import safe_sparse_dot
 
 from craftmaps._system.threads import multiply
 from craftmaps.kernels import DotProductKernel
-from craftmaps.least_squares.cholesky import factor_in_place
 from craftmaps.least_squares.logistic_steps import logistic_regressions
 from craftmaps.least_squares.normal_equations import NormalEquations
 from craftmaps.least_squares.row_looks import WeightedRows
@@ -24,7 +22,6 @@ _SPARSE_ALPHAS = (10.0, 1.0, 0.3, 0.1, 0.03, 0.01)
 _ROW_ALPHAS = tuple(10.0 ** np.arange(-6, 2))
 _LOGISTIC_LOOKS, _LOGISTIC_PENALTY, _LEAST_LOGISTIC_ALPHA = 8, 1e-5, 1e-6
 _LOGISTIC_HANDICAP = 0.05  # it takes more looks at the rows
-_KERNEL_ALPHAS = (1e-4, 1e-3, 1e-2)
 _SCALES = tuple(2.0 ** np.arange(-1, 6))
 
 
@@ -132,24 +129,6 @@ class Judge:
         if not logistic:
             return best
         return best_of([best, self._logistic(Z, statistic, best.alpha)])
-
-    def split_of_kernel(self, kernel: DotProductKernel | None, rows: Any, n_train: int) -> Score:
-        """Score the kernel itself, fitted to the first rows of those that a split fits to."""
-        train, test = slice(0, n_train), slice(self.n_train, None)
-        weight = self.weight[train] / self.weight[train].mean()
-        with np.errstate(over="ignore", invalid="ignore"):
-            parts = (safe_sparse_dot(rows[some], rows[train].T, dense_output=True) for some in (train, test))
-            of_train, of_test = (part if kernel is None else kernel.of_dot_products(part) for part in parts)
-            unit = float(of_train.trace()) / n_train
-        mean = np.average(self.targets[train], axis=0, weights=weight)
-        best, right = self._worst(test), self.targets[train] - mean
-        for alpha in _KERNEL_ALPHAS if np.isfinite(unit) and np.isfinite(of_test).all() else ():
-            factor = np.array(of_train, order="F")
-            factor[np.diag_indices(n_train)] += alpha * unit / weight
-            if factor_in_place(factor):
-                coef = cho_solve((factor, True), right.astype(factor.dtype), check_finite=False)
-                best = best_of([best, self._score(of_test @ coef + mean, test, alpha)])
-        return best
 
     def sparse_split(self, rows: Any) -> Score:
         """Score a linear model of the columns of sparse rows by a split."""
