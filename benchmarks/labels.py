@@ -10,7 +10,7 @@ from matplotlib.collections import LineCollection
 from matplotlib.path import Path
 from matplotlib.transforms import Bbox
 
-GAP = 3.0  # points that stay free around a mark, a line or a label
+GAP = 5.0  # points that stay free around a mark, a line or a label
 NEAR = 12.0  # points from a mark beyond which a thin line leads to the label
 FAR = 60.0  # points from a mark beyond which no place is tried
 START = 4.0  # points from a mark to the beginning of that line
