@@ -213,3 +213,17 @@ def test_what_does_not_come_to_an_end_is_tallied(monkeypatch):
     forced = CraftClassifier(solver="iterative", **settings).fit(X, y)
     with pytest.raises(ValueError, match="without a tally"):
         _ = forced.tally_
+
+
+def test_no_number_of_threads_changes_the_logistic_loss():
+    """So many rows that BLAS would share out a dot product of them."""
+    rng = np.random.default_rng(1)
+    rows = rng.normal(size=(12_000, 6)).astype(np.float32)
+    labels = (rows[:, 0] * rows[:, 1] + rows[:, 2] + rng.normal(size=len(rows)) > 0).astype(int)
+    found = []
+    for n in (1, 2):
+        with threads(n):
+            settings = SETTINGS | {"n_components": 64, "solver": "iterative", "loss": "logistic"}
+            found.append(CraftClassifier(**settings).fit(rows, labels))
+    np.testing.assert_array_equal(found[0].coef_, found[1].coef_)
+    assert found[0].alpha_ == found[1].alpha_

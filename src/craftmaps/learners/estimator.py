@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from craftmaps._rows.randomness import seed_of
 from craftmaps._system.memory_budget import SETTLE_ROWS
 from craftmaps._system.progress import shown
+from craftmaps._system.threads import serial_blas
 from craftmaps.kernels import Rows
 from craftmaps.learners.choices import Choices
 from craftmaps.learners.feature_recipe import choices_of
@@ -310,7 +311,8 @@ class OnePassEstimator(ChoicesInHtml, BaseEstimator, ABC):
         may_end = self.solver == "auto" and not is_sparse and width <= MOST_TALLIED_AFTER_ALL
         settings = alphas, int(self.cv), int(self.holdout_rows), self.seed_, may_end, on_rows
         spent = learned.spent_positions(rows.X, rows.y)
-        solved = FromRows(features, is_sparse, *settings).solve(learned.targets, rows.values, spent)
+        with serial_blas:  # the same on any number of threads: those are in the loops
+            solved = FromRows(features, is_sparse, *settings).solve(learned.targets, rows.values, spent)
         if solved is None:
             return False
         self._model, self._results = solved
