@@ -26,7 +26,7 @@ _FEATURES = 256  # whose coefficients, for a group of columns, fit into half of 
 
 @loop
 def round_rows(Z, bits, mask, infinite, numbers, factors, squares, largest, largest_bits):
-    """Write rows as numbers of 16 bits and a factor, and their squared lengths; those that are not finite as inf.
+    """Round rows to numbers of 16 bits and a factor each, and sum their squares, inf for rows that are not finite.
 
     `bits` are the same memory as Z, in whole numbers: without their sign, by `mask`, these are in the order of
     absolute values, and a compiler that may not reorder sums of floats does find the largest of them in vectors.

@@ -17,7 +17,8 @@ from craftmaps.least_squares.stored_features import Features, StoredFeatures
 
 SCALES = tuple(2.0 ** np.arange(-1, 7))
 _CACHED_BYTES, _FEWEST_CACHED_ROWS = 2**20, 64
-_BLOCK_ROWS, _BLOCKS_AT_ONCE = 1024, 16  # sums of more would fill the memory
+_BLOCK_ROWS = 1024
+_BLOCKS_AT_ONCE = 16  # sums of more would fill the memory
 
 
 class WeightedRows(NamedTuple):

@@ -27,7 +27,7 @@ class StoredFeatures:
     numbers : ndarray of shape (n_rows, n_features) and type int16
     factors : ndarray of shape (n_rows,) and type float32
     squares : ndarray of shape (n_rows,)
-        Squared lengths of the features as they were.
+        Squared lengths of the rounded features.
     width : int
         How many features there are: zeros fill up pairs of lines.
     """
