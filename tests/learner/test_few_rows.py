@@ -6,7 +6,7 @@ import pytest
 from craftmaps import CraftClassifier, CraftRegressor, NormalEquations, Polynomial
 from craftmaps._system.memory import peak_memory
 from craftmaps.learners.few_rows import FewRows
-from craftmaps.learners.penalty_search import PenaltySearch
+from craftmaps.learners.penalty_search import DEFAULT_ALPHAS, PenaltySearch
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 4))
@@ -111,3 +111,37 @@ def test_rounding_errors_are_not_fitted():
         errors[dtype] = np.mean(model.predict(X[120:].astype(dtype)) != y[120:])
     assert errors[np.float32] <= errors[np.float64] + 0.05
     assert errors[np.float64] < 0.35
+
+
+def test_rows_that_choices_have_seen_help_to_choose_alpha_but_are_not_reported():
+    """A third of 60 noisy rows says little of alpha; all of them say more."""
+    n_unlike = 0
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        rows = rng.normal(size=(60, 6))
+        y = rows[:, 0] + rows[:, 1] + 1.5 * rng.normal(size=60) > 0
+        model = CraftClassifier(Polynomial(3), 128, loss="squared", random_state=seed).fit(rows, y)
+        few, held_out = FewRows.of(model.tally_), model.tally_.held_out
+        free = held_out.free > 0
+        unit = model.tally_.statistic.scale()
+        outputs = {alpha: few.left_out(alpha * unit) for alpha in sorted(DEFAULT_ALPHAS)}
+        labels = model.tally_.targets.encoded(few.sample.y)
+        wrong = np.array([model.tally_.targets.errors(out, few.sample.y) for out in outputs.values()])
+        squares = np.array([np.square(out - labels).mean(axis=1) for out in outputs.values()])
+
+        def best(among, wrong=wrong, squares=squares, alphas=tuple(outputs)):
+            totals = wrong[:, among].sum(axis=1)
+            level = np.flatnonzero(totals == totals.min())
+            return alphas[level[np.argmin(squares[level][:, among].sum(axis=1))]]
+
+        everyone = np.ones(60, bool)
+        assert model.cv_results_["n_rows"] == free.sum() == 20
+        np.testing.assert_allclose(model.alpha_, best(everyone) * unit)
+        reported = []
+        for entries, _ in held_out.deal(5):
+            others = everyone.copy()
+            others[entries] = False
+            reported.extend(wrong[list(outputs).index(best(others)), entries])
+        np.testing.assert_allclose(model.cv_results_["error"], np.mean(reported))
+        n_unlike += best(free) != best(everyone)
+    assert n_unlike  # so alphas chosen by the rows that are reported alone would not pass

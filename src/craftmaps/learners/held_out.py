@@ -180,12 +180,22 @@ class HeldOut:
 
     def folds(self, n_folds: int) -> list[HeldOutFold]:
         """Cut the sample into folds, at most as many as there are rows."""
+        return [self.fold(entries, count) for entries, count in self.deal(min(n_folds, self.n_rows))]
+
+    def fold(self, entries: NDArray[np.int64], count: NDArray[np.int64]) -> HeldOutFold:
+        """Return so many copies of some entries."""
         sample = self.sample
-        if sample is None:
-            return []
-        weight = sample.weight / sample.count
-        dealt = self.deal(min(n_folds, self.n_rows))
-        return [HeldOutFold(sample.X[rows], sample.y[rows], weight[rows] * count, count) for rows, count in dealt]
+        assert sample is not None
+        weight = sample.weight[entries] / sample.count[entries] * count
+        return HeldOutFold(sample.X[entries], sample.y[entries], weight, count)
+
+    @property
+    def spent_entries(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The entries with copies whose labels were looked at, and how many copies these are."""
+        sample = self.sample
+        spent = np.empty(0, np.int64) if sample is None else sample.count - self._free(sample)
+        entries = np.flatnonzero(spent)
+        return entries, spent[entries]
 
     def deal(self, n_folds: int) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
         """Return the entries of each fold, and how many of their copies belong to it.

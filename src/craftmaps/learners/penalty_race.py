@@ -44,12 +44,22 @@ class PenaltyRace:
         Returns the columns that outputs should equal.
     fewest_rows : float
         Rows that must be scored before an alpha can be dropped: a standard error of fewer is worth little.
+    n_reported : int or None
+        The first so many folds are reported, all if it is None. Rows of the others, which automatic choices have looked
+        at, help to choose and no more.
     """
 
     def __init__(
-        self, alphas: list[float], folds: Sequence[HeldOutFold], errors: Errors, encoded: Encoder, fewest_rows: float
+        self,
+        alphas: list[float],
+        folds: Sequence[HeldOutFold],
+        errors: Errors,
+        encoded: Encoder,
+        fewest_rows: float,
+        n_reported: int | None = None,
     ):
         self.alphas, self.error, self.fewest_rows = alphas, errors, fewest_rows
+        self.n_reported = len(folds) if n_reported is None else n_reported
         self.targets = [encoded(fold.y) for fold in folds]
         self.labels, self.weights = [fold.y for fold in folds], [fold.weight for fold in folds]
         self.folds, self.counts = folds, [fold.count for fold in folds]
@@ -83,33 +93,32 @@ class PenaltyRace:
         the one with the smallest squared error of the outputs is taken, since probabilities are made of them, and of
         those the largest.
         """
-        errors, live = self.errors, self.live
-        fold_weights = np.array([weight.sum() for weight in self.weights])
-        finished = errors[live] @ fold_weights / fold_weights.sum()
+        fold_weights, reported = np.array([weight.sum() for weight in self.weights]), slice(self.n_reported)
         best = self._best(fold_weights)
-        chosen_by_others = [self._best(_without(fold, fold_weights)) for fold in range(len(self.labels))]
+        chosen_by_others = [self._best(_without(fold, fold_weights)) for fold in range(self.n_reported)]
+        errors, folds, weights = self.errors[:, reported], self.folds[reported], fold_weights[reported]
         left_out = np.array([errors[j, fold] for fold, j in enumerate(chosen_by_others)])
         errors[: self.lowest] = errors[self.lowest]
-        means = [finished.min() + _mean_difference(row, errors[best], fold_weights) for row in errors]
+        mean = float(np.average(errors[best], weights=weights))
         results = {
             "alpha": np.array(self.alphas),
-            "mean_error": np.array(means),
+            "mean_error": np.array([mean + _mean_difference(row, errors[best], weights) for row in errors]),
             "std_error": np.nanstd(errors, axis=1),
             "fold_errors": errors,
             "chosen": int(best),
-            "error": float(np.average(left_out, weights=fold_weights)),
+            "error": float(np.average(left_out, weights=weights)),
             "error_by_fold": left_out,
-            "n_rows": int(sum(count.sum() for count in self.counts)),
+            "n_rows": int(sum(fold.count.sum() for fold in folds)),
         }
         outputs = np.concatenate([self._outputs[j][fold] for fold, j in enumerate(chosen_by_others)])
         return PenaltyChoice(
             self.alphas[best],
             results,
             outputs.astype(np.float64),
-            np.concatenate(self.labels),
-            np.concatenate(self.weights),
-            np.repeat(np.arange(len(self.labels)), [len(labels) for labels in self.labels]),
-            self.folds,
+            np.concatenate([fold.y for fold in folds]),
+            np.concatenate([fold.weight for fold in folds]),
+            np.repeat(np.arange(len(folds)), [len(fold.y) for fold in folds]),
+            folds,
         )
 
     def _best(self, fold_weights: NDArray[np.float64]) -> Any:

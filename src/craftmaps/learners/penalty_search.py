@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from craftmaps._system.progress import Phase, tell
 from craftmaps.learners.few_rows import FewRows
-from craftmaps.learners.held_out import HeldOutFold
+from craftmaps.learners.held_out import HeldOut, HeldOutFold
 from craftmaps.learners.penalty_race import Encoder, PenaltyChoice, PenaltyRace
 from craftmaps.learners.tally import Tally
 from craftmaps.learners.targets import Errors
@@ -96,17 +96,24 @@ class PenaltySearch:
         return race.result()
 
     def _leave_one_out(self, tally: Tally, few: FewRows) -> PenaltyChoice:
-        """Score alphas by rows that are left out one by one; folds only say which of them choose for which."""
+        """Score alphas by rows that are left out one by one; folds only say which of them choose for which.
+
+        Rows that automatic choices have looked at help to choose: few others would be too few.
+        """
         folds, n_effective = self._folds_of_the_sample(tally)
         targets, unit = tally.targets, tally.statistic.scale(self.fit_intercept) or 1.0
+        held_out: HeldOut = tally.held_out  # type: ignore[assignment]
+        dealt, n_reported = held_out.deal(len(folds)), len(folds)
+        if held_out.spent_entries[0].size:
+            dealt, folds = [*dealt, held_out.spent_entries], [*folds, held_out.fold(*held_out.spent_entries)]
         errors = targets.balanced_errors(np.concatenate([fold.y for fold in folds]))
         tell(Phase.PENALTY, f"leaving out each of {tally.n_rows} rows")
         left_out = {alpha: few.left_out(alpha * unit) for alpha in self.alphas}
-        race = PenaltyRace(sorted(self.alphas), folds, errors, targets.encoded, fewest_rows=np.inf)
-        for i, (entries, _) in enumerate(tally.held_out.deal(len(folds))):  # type: ignore[union-attr]
+        race = PenaltyRace(sorted(self.alphas), folds, errors, targets.encoded, np.inf, n_reported)
+        for i, (entries, _) in enumerate(dealt):
             race.run(i, lambda alpha, entries=entries: left_out[alpha][entries])
         choice = race.result()
-        choice.results["n_effective"] = n_effective / dependence(folds, tally.statistic.weight)
+        choice.results["n_effective"] = n_effective / dependence(choice.left_out, tally.statistic.weight)
         return choice
 
     def _folds_of_the_sample(self, tally: Tally) -> tuple[list[HeldOutFold], float]:
@@ -143,7 +150,7 @@ def folds_of_splits(splits: list[NDArray], kept: NDArray, spent: NDArray, rows: 
     return folds
 
 
-def dependence(folds: list[HeldOutFold], weight: float) -> float:
+def dependence(folds: Sequence[HeldOutFold], weight: float) -> float:
     """Return by which factor the variance of a mean error grows because folds train each other's models.
 
     If row i moves the prediction of row j in another fold, row j moves that of row i as much. On noise, where nothing

@@ -8,6 +8,7 @@ _DEGREES = (2, 3, 5, 9)
 _FIRST_ROWS = 512
 _WIDEST_MAP = 4096
 _FINALISTS = 6
+_FEWEST_AXIS_ROWS = 256  # axes of fewer rows suit these better than others: leaving rows out would flatter them
 
 
 class FewRows(Rounds):
@@ -37,6 +38,8 @@ class FewRows(Rounds):
 
     def _axes(self, scores: dict[Candidate, Score]) -> list[Candidate]:
         """Return what does not look at labels: leaving rows out in closed form would flatter what does."""
+        if self.judge.n_rows < _FEWEST_AXIS_ROWS:
+            return []
         return self.axis_candidates(scores, "covariance", (0.5, 1.0))
 
     def _categories(self, scores: dict[Candidate, Score]) -> list[Candidate]:
