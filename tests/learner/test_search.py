@@ -213,3 +213,21 @@ def test_gradients_are_taken_of_other_columns_than_do_best_without_axes():
     found = search_classes(X, (X[:, 0] * X[:, 1] + X[:, 2] > 0).astype(int))
     tried = {trial.description.split(", ")[0] for trial in found.trials if ", gradient" in trial.description}
     assert {"standardised columns", "normal scores", "uniform scores"} <= tried
+
+
+def test_the_best_few_of_few_features_are_compared_by_the_logistic_loss():
+    """Of those as good as the best the lowest degree is taken; where the loss is squared, nothing of it is tried."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2500, 8)).astype(np.float32)
+    y = np.digitize(X[:, 0] * X[:, 1] + 0.3 * rng.normal(size=2500), [-0.4, 0.4])
+    found = search_classes(X, y, 64)
+    last = [trial for trial in found.trials if trial.description.endswith(", logistic loss")]
+    assert 1 < len(last) <= 4
+    assert {trial.loss for trial in last} == {"logistic"}
+    lowest = min(trial.value for trial in last)
+    degrees = [int(t.description.split("degree ")[1][0]) for t in last if t.value < lowest + 0.05]
+    assert found.kernel.degree == min(degrees)
+    assert found.description.endswith(", logistic loss")
+    assert found.description in {trial.description for trial in last}
+    squared = search_classes(X, y, 64, allow_logistic=False)
+    assert not [trial for trial in squared.trials if "logistic" in trial.description]

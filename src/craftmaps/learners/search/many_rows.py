@@ -29,7 +29,12 @@ _FAR = 0.8  # behind the best in the first round: not worth a second look
 _MORE_AXES = 0.04  # what more axes gain by every doubling of the rows that the search compares on
 _COVARIANCE = 0.08  # what covariance axes gain by every doubling of the width, against those of gradients
 _IN_REACH = 0.5  # of the best value in the first round: from there linear models and columns can still win
-_MOST_LOGISTIC_CLASSES = 2  # with more, looks take longer than all the rest of a trial, and change the order little
+_MOST_LOGISTIC_CLASSES, _LOOKS = 2, 8  # with more classes, looks take longer than all the rest of a trial
+# The best few of few features are compared by the loss that the model is likely to have: by the squared one, with one
+# random map, they are often within noise of each other, and not with it.
+_NEAR, _MOST_NEAR, _MOST_OUTPUTS, _LAST_LOOKS = 0.2, 4, 2**13, 24  # outputs times features
+_TIE = 0.05  # as good as the best: the lowest degree has the smallest variance
+_BY_LOGISTIC = ", logistic loss"
 
 
 class ManyRows(Rounds):
@@ -63,7 +68,7 @@ class ManyRows(Rounds):
         kinds = [c for c in self._best_of_every_kind(scores, 0) if c.shaping.axes != best.shaping.axes]
         kinds = [c for c in kinds if None not in (c.shaping.axes, best.shaping.axes)]
         best, scores = self._at_the_end(best, scores, first, kinds)
-        return self.found({best: scores[best]})
+        return self._found_by_logistic(best, scores) or self.found({best: scores[best]})
 
     def _climb(self, best: Candidate, scores: Scores) -> tuple[Candidate, Scores]:
         """Go on to better neighbours until there is none."""
@@ -127,7 +132,7 @@ class ManyRows(Rounds):
         if candidate.kernel is None and self.rows.is_sparse:
             return judge.sparse_split(self.rows(candidate.shaping, n_rows))
         is_logistic = self.spec.allow_logistic and self.judge.targets.shape[1] <= _MOST_LOGISTIC_CLASSES
-        return judge.split(self.features(candidate, width, n_rows), is_logistic, self.alphas)
+        return judge.split(self.features(candidate, width, n_rows), _LOOKS if is_logistic else 0, self.alphas)
 
     @staticmethod
     def _best_of_every_kind(scores: Scores, size: int) -> list[Candidate]:
@@ -204,6 +209,26 @@ class ManyRows(Rounds):
         self._go_on(_GREAT_WIDTH, found)
         best, scores = self._challenge(kinds[0], [*kinds, *others], {})
         return self._challenge(best, self._of_higher_degree(best), scores)
+
+    def _found_by_logistic(self, best: Candidate, scores: Scores) -> Found | None:
+        """Compare what is near the best by the logistic loss, if that is quick and has not been done."""
+        n_targets, n_rows = self.judge.targets.shape[1], self.judge.n_rows
+        is_open = self.spec.allow_logistic and self.spec.is_classification and n_targets > _MOST_LOGISTIC_CLASSES
+        if not is_open or n_targets * self.width > _MOST_OUTPUTS or best.kernel is None:
+            return None
+        others = [c for c in scores if c.kernel is not None and c != best]
+        others = [c for c in others if self._value(c, scores) < self._value(best, scores) + _NEAR]
+        near = [best, *sorted(others, key=lambda c: self._value(c, scores))[: _MOST_NEAR - 1]]
+        if len(near) == 1:
+            return None
+
+        def score(candidate: Candidate) -> Score:
+            return self.judge.split(self.features(candidate, self.width, n_rows), _LAST_LOOKS, self.alphas)
+
+        found = self.compare(near, score, n_rows, self.width, _BY_LOGISTIC)
+        tied = [c for c in best_first(found) if found[c].value < found[best_first(found)[0]].value + _TIE]
+        taken = min(tied, key=lambda c: c.kernel.degree if isinstance(c.kernel, Polynomial) else 0)
+        return self.found({taken: found[taken]}, _BY_LOGISTIC)
 
     def _with_usual_axes(self, candidate: Candidate) -> Candidate:
         """Return the candidate with at least as many axes as carry most of the rows."""

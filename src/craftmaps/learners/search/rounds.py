@@ -58,9 +58,14 @@ class Rounds:
         return self.rows.is_sparse and self.X.shape[1] > WIDEST
 
     def compare(
-        self, candidates: Sequence[Candidate], score: Callable[[Candidate], Score], n_rows: int, width: int
+        self,
+        candidates: Sequence[Candidate],
+        score: Callable[[Candidate], Score],
+        n_rows: int,
+        width: int,
+        note: str = "",
     ) -> Scores:
-        """Score candidates side by side."""
+        """Score candidates side by side; a note follows their names."""
         self.rows.prepare_all([candidate.shaping for candidate in candidates], n_rows)
         scores: Scores = {}
         seconds: dict[Candidate, float] = {}
@@ -68,7 +73,7 @@ class Rounds:
 
         def work(item: tuple[int, Candidate]) -> None:
             i, candidate = item
-            tell(Phase.CHOICES, f"{candidate} ({len(candidates) - i} left in this round{self._best})")
+            tell(Phase.CHOICES, f"{candidate}{note} ({len(candidates) - i} left in this round{self._best})")
             started = time.perf_counter()
             found = score(candidate)
             found = found._replace(handicap=found.handicap + self._handicap(candidate))
@@ -78,7 +83,8 @@ class Rounds:
         for_each(work, enumerate(candidates))
         ordered = {candidate: scores[candidate] for candidate in candidates}
         for c, s in ordered.items():
-            self.trials.append(Trial(str(c), s.error, s.standard_error, seconds[c], n_rows, width, s.loss, s.value))
+            told = s.error, s.standard_error, seconds[c], n_rows, width, s.loss, s.value
+            self.trials.append(Trial(f"{c}{note}", *told))
         if ordered:
             best = best_first(ordered)[0]
             self._best = f"; best so far: {best}, error {ordered[best].error:.4g}"
@@ -153,10 +159,11 @@ class Rounds:
             return Z
         return np.hstack([Z, _dense(self.rows(candidate.columns_beside, n_rows))])
 
-    def found(self, scores: Scores) -> Found:
+    def found(self, scores: Scores, note: str = "") -> Found:
         """Return the best of some candidates as the result."""
         best = best_first(scores)[0]
-        return Found.of(best, self.rows, scores[best].loss, scores[best].alpha, tuple(self.trials))
+        found = Found.of(best, self.rows, scores[best].loss, scores[best].alpha, tuple(self.trials))
+        return replace(found, description=f"{found.description}{note}")
 
 
 def best_first(scores: Scores) -> list[Candidate]:

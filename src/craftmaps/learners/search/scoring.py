@@ -20,7 +20,7 @@ from craftmaps.least_squares.sparse_ridge import SparseRidge
 ALPHAS = (1e-6, 1e-4, 1e-3, 1e-2, 1e-1)
 _SPARSE_ALPHAS = (10.0, 1.0, 0.3, 0.1, 0.03, 0.01)
 _ROW_ALPHAS = tuple(10.0 ** np.arange(-6, 2))
-_LOGISTIC_LOOKS, _LOGISTIC_PENALTY, _LEAST_LOGISTIC_ALPHA = 8, 1e-5, 1e-6
+_LOGISTIC_PENALTY, _LEAST_LOGISTIC_ALPHA = 1e-5, 1e-6
 _LOGISTIC_HANDICAP = 0.05  # it takes more looks at the rows
 _SCALES = tuple(2.0 ** np.arange(-1, 6))
 
@@ -115,8 +115,8 @@ class Judge:
         unit = (space.trace if space.trace > 0 else 1.0) / space.n_rows
         return best_of(self._score(space.left_out(alpha * unit), scored, alpha) for alpha in _ROW_ALPHAS)
 
-    def split(self, Z: Any, logistic: bool = False, alphas: Sequence[float] = ALPHAS) -> Score:
-        """Score by a split, at the best of a few penalties and perhaps with the logistic loss."""
+    def split(self, Z: Any, n_looks: int = 0, alphas: Sequence[float] = ALPHAS) -> Score:
+        """Score by a split, at the best of a few penalties and perhaps after some looks for the logistic loss."""
         Z = Z.toarray() if issparse(Z) else Z
         train, test = slice(0, self.n_train), slice(self.n_train, None)
         try:
@@ -126,9 +126,9 @@ class Judge:
         except ValueError:  # products overflow
             return self._worst(test)
         best = best_of(self._score(s.outputs(Z[test]), test, alpha) for alpha, s in solutions.items())
-        if not logistic:
+        if not n_looks:
             return best
-        return best_of([best, self._logistic(Z, statistic, best.alpha)])
+        return best_of([best, self._logistic(Z, statistic, best.alpha, n_looks)])
 
     def sparse_split(self, rows: Any) -> Score:
         """Score a linear model of the columns of sparse rows by a split."""
@@ -143,12 +143,12 @@ class Judge:
             best = score
         return best
 
-    def _logistic(self, Z: NDArray, statistic: NormalEquations, alpha: float) -> Score:
+    def _logistic(self, Z: NDArray, statistic: NormalEquations, alpha: float, n_looks: int) -> Score:
         """Return the best score after a few looks for the logistic loss."""
         train, test = slice(0, self.n_train), slice(self.n_train, None)
         blocks = WeightedRows(Z[train], self.targets[train], self.weight[train]).in_blocks()
         solutions = logistic_regressions(blocks, statistic, max(alpha, _LEAST_LOGISTIC_ALPHA), _LOGISTIC_PENALTY)
-        looked = (solution for (solution,) in islice(solutions, _LOGISTIC_LOOKS))
+        looked = (solution for (solution,) in islice(solutions, n_looks))
         scores = [self._score(s.outputs(Z[test]), test, alpha) for i, s in enumerate(looked) if i % 2]
         return best_of(scores)._replace(loss="logistic", handicap=_LOGISTIC_HANDICAP)
 
