@@ -94,6 +94,20 @@ def test_rows_of_an_earlier_run_do_not_count_as_fast(capsys, monkeypatch):
     assert lines(capsys) == ["1,200 of 2,000 rows, 60 %, 20 rows/s, 40 s left"]
 
 
+def test_rows_that_are_read_again_have_a_rate_of_their_own(capsys, monkeypatch):
+    """As where a Gram matrix turns out to be the better way after all."""
+    seconds = 0.0
+    monkeypatch.setattr(progress.time, "monotonic", lambda: seconds)
+    shown = Progress(1)
+    on_rows = shown.out_of(2000)
+    seconds = 100.0
+    on_rows(1000)
+    on_rows = shown.out_of(2000)
+    seconds = 110.0
+    on_rows(1000)
+    assert lines(capsys)[-1] == "1,000 of 2,000 rows, 50 %, 100 rows/s, 10 s left"
+
+
 def test_a_log_gets_lines_now_and_then(capsys, monkeypatch):
     """Not a terminal: nothing is written over, and lines come when something else begins or after five seconds."""
     seconds = 0.0

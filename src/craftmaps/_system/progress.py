@@ -133,7 +133,8 @@ class Progress:
         self._show(f"{step} ({clock(time.monotonic() - self._started)} so far)", step.phase, is_step=True)
 
     def out_of(self, total: int) -> Callable[[int], None]:
-        """Return a function that shows how many of all rows are done."""
+        """Return a function that shows how many of all rows are done, counted from none: rows may be read twice."""
+        self._clock = RowClock()
         return lambda n_rows: self.show(n_rows, n_rows / total, total)
 
     def show(self, n_rows: int, share: float | None, total: int | None = None) -> None:

@@ -74,15 +74,14 @@ class OnePassEstimator(ChoicesInHtml, BaseEstimator, ABC):
         """Learn from the rows of X alone."""
         with shown(self.verbose) as progress:
             new, rows = self._settled(X, y, sample_weight, has_rows=True)
-            on_rows = progress.out_of(rows.X.shape[0])
-            if new._is_solved_from_rows(rows, on_rows):
+            if new._is_solved_from_rows(rows, progress.out_of(rows.X.shape[0])):
                 self._become(new)
                 return self
             new._going_on().tally_after_all()
             folds = new._folds(rows)
             self._become(new)  # two tallies at once may not fit, so the earlier model goes first
             try:
-                self._going_on().add(*rows.values, on_rows=on_rows)
+                self._going_on().add(*rows.values, on_rows=progress.out_of(rows.X.shape[0]))
             except BaseException:
                 self._reset()
                 raise
