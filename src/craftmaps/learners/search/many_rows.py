@@ -32,7 +32,7 @@ _IN_REACH = 0.5  # of the best value in the first round: from there linear model
 _MOST_LOGISTIC_CLASSES, _LOOKS = 2, 8  # with more classes, looks take longer than all the rest of a trial
 # The best few of few features are compared by the loss that the model is likely to have: by the squared one, with one
 # random map, they are often within noise of each other, and not with it.
-_NEAR, _MOST_NEAR, _MOST_OUTPUTS, _LAST_LOOKS = 0.2, 4, 2**13, 24  # outputs times features
+_NEAR, _MOST_NEAR, _MOST_OUTPUTS, _LAST_LOOKS = 0.1, 3, 2**13, 24  # outputs times features
 _TIE = 0.05  # as good as the best: the lowest degree has the smallest variance
 _BY_LOGISTIC = ", logistic loss"
 
@@ -223,7 +223,8 @@ class ManyRows(Rounds):
             return None
 
         def score(candidate: Candidate) -> Score:
-            return self.judge.split(self.features(candidate, self.width, n_rows), _LAST_LOOKS, self.alphas)
+            alphas = (scores[candidate].alpha,)
+            return self.judge.split(self.features(candidate, self.width, n_rows), _LAST_LOOKS, alphas)
 
         found = self.compare(near, score, n_rows, self.width, _BY_LOGISTIC)
         tied = [c for c in best_first(found) if found[c].value < found[best_first(found)[0]].value + _TIE]

@@ -21,6 +21,7 @@ ALPHAS = (1e-6, 1e-4, 1e-3, 1e-2, 1e-1)
 _SPARSE_ALPHAS = (10.0, 1.0, 0.3, 0.1, 0.03, 0.01)
 _ROW_ALPHAS = tuple(10.0 ** np.arange(-6, 2))
 _LOGISTIC_PENALTY, _LEAST_LOGISTIC_ALPHA = 1e-5, 1e-6
+_SCORED_LOOKS = 4  # of all, the last one first
 _LOGISTIC_HANDICAP = 0.05  # it takes more looks at the rows
 _SCALES = tuple(2.0 ** np.arange(-1, 6))
 
@@ -148,8 +149,9 @@ class Judge:
         train, test = slice(0, self.n_train), slice(self.n_train, None)
         blocks = WeightedRows(Z[train], self.targets[train], self.weight[train]).in_blocks()
         solutions = logistic_regressions(blocks, statistic, max(alpha, _LEAST_LOGISTIC_ALPHA), _LOGISTIC_PENALTY)
-        looked = (solution for (solution,) in islice(solutions, n_looks))
-        scores = [self._score(s.outputs(Z[test]), test, alpha) for i, s in enumerate(looked) if i % 2]
+        looked = [solution for (solution,) in islice(solutions, n_looks)]  # fewer where no loss falls any more
+        scored = looked[:: -(n_looks // _SCORED_LOOKS)]
+        scores = [self._score(solution.outputs(Z[test]), test, alpha) for solution in scored]
         return best_of(scores)._replace(loss="logistic", handicap=_LOGISTIC_HANDICAP)
 
     def _score(self, outputs: NDArray, scored: slice, alpha: float) -> Score:
