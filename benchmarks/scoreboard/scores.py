@@ -26,8 +26,8 @@ class Score(Summary):
 
     @property
     def model_bytes(self) -> float:
-        """Mean size of a model."""
-        return mean(record["model_bytes"] for record in self.finished)
+        """Median size of a model."""
+        return median(record["model_bytes"] for record in self.finished)
 
     @property
     def peak_mb(self) -> float:
