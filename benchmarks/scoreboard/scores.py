@@ -1,7 +1,7 @@
 """Results of all seeds of a cell, put together, and which of them lie on a front."""
 
 from collections.abc import Callable, Iterable, Sequence
-from statistics import mean, median
+from statistics import median
 
 from benchmarks.panel.records import Record
 from benchmarks.panel.summaries import Summary
