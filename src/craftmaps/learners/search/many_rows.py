@@ -33,7 +33,7 @@ _MOST_LOGISTIC_CLASSES, _LOOKS = 2, 8  # with more classes, looks take longer th
 # The best few of few features are compared by the loss that the model is likely to have: by the squared one, with one
 # random map, they are often within noise of each other, and not with it.
 _NEAR, _MOST_NEAR, _MOST_OUTPUTS, _LAST_LOOKS = 0.1, 3, 2**13, 24  # outputs times features
-_TIE = 0.05  # as good as the best: the lowest degree has the smallest variance
+_TIE = 0.1  # as good as the best: the lowest degree has the smallest variance
 _BY_LOGISTIC = ", logistic loss"
 
 
