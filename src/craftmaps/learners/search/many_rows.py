@@ -211,7 +211,7 @@ class ManyRows(Rounds):
         return self._challenge(best, self._of_higher_degree(best), scores)
 
     def _found_by_logistic(self, best: Candidate, scores: Scores) -> Found | None:
-        """Compare what is near the best by the logistic loss, if that is quick and has not been done."""
+        """Compare what is near the best by the logistic loss; None if that is slow or done, or nothing is near."""
         n_targets, n_rows = self.judge.targets.shape[1], self.judge.n_rows
         is_open = self.spec.allow_logistic and self.spec.is_classification and n_targets > _MOST_LOGISTIC_CLASSES
         if not is_open or n_targets * self.width > _MOST_OUTPUTS or best.kernel is None:
@@ -227,7 +227,8 @@ class ManyRows(Rounds):
             return self.judge.split(self.features(candidate, self.width, n_rows), _LAST_LOOKS, alphas)
 
         found = self.compare(near, score, n_rows, self.width, _BY_LOGISTIC)
-        tied = [c for c in best_first(found) if found[c].value < found[best_first(found)[0]].value + _TIE]
+        lowest = min(score.value for score in found.values())
+        tied = [c for c in best_first(found) if found[c].value < lowest + _TIE]
         taken = min(tied, key=lambda c: c.kernel.degree if isinstance(c.kernel, Polynomial) else 0)
         return self.found({taken: found[taken]}, _BY_LOGISTIC)
 
